@@ -1,0 +1,1 @@
+"""Asking an agent and reading what it did: one file per kind, each turning a payload into a `Turn`."""

@@ -1,0 +1,1 @@
+"""A run is a folder: append-only, resumable, readable for ever."""

@@ -1,0 +1,1 @@
+"""Other people's frameworks, one file each."""

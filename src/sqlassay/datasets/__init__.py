@@ -1,0 +1,1 @@
+"""Loading cases from files, in our own formats and in those of public benchmarks."""

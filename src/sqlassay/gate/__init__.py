@@ -1,0 +1,1 @@
+"""Rules that the user wrote, and whether a run keeps them."""

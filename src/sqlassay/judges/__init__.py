@@ -1,0 +1,1 @@
+"""Optional model judges whose opinions are recorded."""

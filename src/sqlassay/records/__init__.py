@@ -1,0 +1,1 @@
+"""The nouns of one evaluation: plain frozen records that every other chapter passes around."""

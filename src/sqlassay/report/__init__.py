@@ -1,0 +1,1 @@
+"""One frozen report model and its renderings."""

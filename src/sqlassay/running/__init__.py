@@ -1,0 +1,1 @@
+"""Carrying out a run: one trial, many trials, resuming."""

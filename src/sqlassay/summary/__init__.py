@@ -1,0 +1,1 @@
+"""From measurements to means, intervals, slices and paired comparisons."""

@@ -1,0 +1,1 @@
+"""Comparing two relations: equality, pairing, row keys, shelves, shapes. Knows nothing about SQL or agents."""

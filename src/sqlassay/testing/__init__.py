@@ -1,0 +1,1 @@
+"""Public conformance suites, builders and strategies for people who extend sqlassay."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,3 +31,13 @@ class Ask:
     database: str | None = None
     at: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def opaque_id(case_id: str) -> str:
+    """The id under which a case is hidden from retrieval: it says nothing about the case, and an index of
+    examples can compute it for its own entries.
+
+    >>> opaque_id("a1")
+    'f55ff16f66f43360'
+    """
+    return hashlib.sha256(case_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]

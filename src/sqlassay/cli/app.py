@@ -1,0 +1,38 @@
+"""Which commands there are, in the order in which a newcomer meets them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from sqlassay import __version__
+from sqlassay.cli import init, schema
+
+app = typer.Typer(
+    name="sqlassay",
+    help="Measure whether a text-to-SQL agent is right, where it is wrong and why.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"sqlassay {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    del version
+
+
+app.command("init")(init.init)
+app.command("schema")(schema.schema)

@@ -1,1 +1,1 @@
-"""From measurements to means, intervals, slices and paired comparisons."""
+"""From cases to a run: means with their n, intervals, slices, repeats, and two runs paired by case."""

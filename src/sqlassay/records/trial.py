@@ -25,6 +25,8 @@ class Side:
     execution: Execution = NotRun()
     comprehension: Comprehension | None = None
     auxiliary: Execution | None = None
+    disagreements: tuple[str, ...] = ()
+    """Where the engine's own account and the parser contradict each other, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

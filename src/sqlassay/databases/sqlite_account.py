@@ -1,0 +1,111 @@
+"""What does SQLite say that a statement reads, and where does each output column come from?
+
+The authorizer reports every column while the statement is compiled, with the view or common table expression in
+which it stands. Column metadata names a base column under each output column; it also does so for the first branch
+of a set operation and for a scalar subquery, where a column has no single origin, so these are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from sqlassay.databases.lexer import Token
+from sqlassay.records.execution import Account
+from sqlassay.records.relation import Schema
+
+Events = list[tuple[str, str, str | None]]
+"""(table, column, view or common table expression), one per authorizer call."""
+
+_SET_OPERATIONS = frozenset({"union", "intersect", "except", "values"})
+_BEFORE_AN_ITEM = frozenset({",", "select", "distinct", "all", "("})
+
+
+def account_of(events: Events, schema: Schema, found: Sequence[Token], description: Sequence[Sequence[Any]]) -> Account:
+    """The account in lower-case names, as SQLite folds them."""
+    views = {table.name.lower(): table.view_sql or "" for table in schema.tables if table.is_view}
+    known = {table.name.lower() for table in schema.tables if not table.is_view}
+    seen = [
+        (table.lower(), column.lower(), None if inside is None else inside.lower()) for table, column, inside in events
+    ]
+    base = {table for table, _, _ in seen if table in known or table.startswith("sqlite_")}
+    used_views = {name for table, _, inside in seen for name in (table, inside) if name in views}
+    columns = {f"{table}.{column}" for table, column, _ in seen if column and table in base}
+    return Account(
+        tables=_sorted(_named(seen, base, used_views, views, found)),
+        base_tables=_sorted(base),
+        columns_read=_sorted(columns),
+        origins=tuple(_origins(seen, base, used_views, found, description)),
+        source="sqlite authorizer",
+    )
+
+
+def _sorted(names: Iterable[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(sorted(names))
+
+
+def _named(
+    seen: Sequence[tuple[str, str, str | None]],
+    base: set[str],
+    used_views: set[str],
+    views: dict[str, str],
+    found: Sequence[Token],
+) -> set[str] | None:
+    """Relations as the statement names them; None where views are nested, or named like something else."""
+    if not used_views:
+        return base
+    words = {token.text.lower() for token in found if token.kind in ("word", "name")}
+    for view in used_views:
+        inside = views[view].lower()
+        if view not in words or "with" in inside or any(other in inside for other in views if other != view):
+            return None
+    if _defines_any(found, used_views):
+        return None
+    under = {table for table, _, inside in seen if inside in used_views}
+    direct = {
+        table
+        for table, column, inside in seen
+        if table in base and inside not in used_views and (column or table not in under)
+    }
+    return used_views | direct
+
+
+def _defines_any(found: Sequence[Token], names: set[str]) -> bool:
+    """Whether a common table expression has one of the names."""
+    for token, following in pairwise(found):
+        if token.text.lower() in names and following.kind == "word" and following.text == "as":
+            return True
+        if token.text.lower() in names and following.text == "(":
+            return True
+    return False
+
+
+def _origins(
+    seen: Sequence[tuple[str, str, str | None]],
+    base: set[str],
+    used_views: set[str],
+    found: Sequence[Token],
+    description: Sequence[Sequence[Any]],
+) -> list[str | None]:
+    if not _has_single_origins(found):
+        return [None] * len(description)
+    under_views = {table for table, _, inside in seen if inside is not None} if used_views else set()
+    origins: list[str | None] = []
+    for _name, _declared, _database, table, column in description:
+        name = (table or "").lower()
+        origins.append(f"{name}.{column.lower()}" if name in base and name not in under_views else None)
+    return origins
+
+
+def _has_single_origins(found: Sequence[Token]) -> bool:
+    before = ""
+    previous = ""
+    for token in found:
+        if token.kind == "word":
+            if token.text in _SET_OPERATIONS:
+                return False
+            if token.text in ("select", "with") and previous == "(" and before in _BEFORE_AN_ITEM:
+                return False
+        before, previous = previous, token.text if token.kind in ("word", "punct") else ""
+    return True

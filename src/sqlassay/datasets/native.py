@@ -66,21 +66,26 @@ def _files(sources: list[str], base_dir: str) -> Iterator[tuple[FilePath, str]]:
         if path.is_dir():
             inside = sorted(
                 FilePath(folder, name)
-                for folder, folders, names in os.walk(path)
+                for folder, _, names in os.walk(path)
                 for name in names
-                if FilePath(name).suffix.lower() in _READERS and not name.startswith(".") and not folders.sort()  # type: ignore[func-returns-value]
+                if FilePath(name).suffix.lower() in _READERS and not name.startswith(".")
             )
             if not inside:
-                raise DatasetError("the folder holds no case files", file=source, hint=_SUFFIX_HINT)
+                raise DatasetError("the folder holds no case files", file=_shown(path), hint=_SUFFIX_HINT)
         elif path.is_file():
             inside = [path]
         else:
-            raise DatasetError("no such file or folder", file=source, hint="look at `cases` in sqlassay.yaml")
+            raise DatasetError("no such file or folder", file=_shown(path), hint="look at `cases` in sqlassay.yaml")
         for file in inside:
-            if file.resolve() in seen:
-                continue
-            seen.add(file.resolve())
-            yield file, os.path.join(source, os.path.relpath(file, path)) if path.is_dir() else source
+            if file.resolve() not in seen:
+                seen.add(file.resolve())
+                yield file, _shown(file)
+
+
+def _shown(path: FilePath) -> str:
+    """A path as a person at this working directory would write it."""
+    absolute, here = os.path.abspath(path), os.getcwd()
+    return os.path.relpath(absolute, here) if os.path.commonpath([absolute, here]) == here else absolute
 
 
 _SUFFIX_HINT = "cases are read from " + ", ".join(_READERS)

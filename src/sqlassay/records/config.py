@@ -97,9 +97,7 @@ class Config:
 
     def redacted(self) -> dict[str, Any]:
         """The settings for a manifest: values as they hold, secrets as `${NAME}` or `***`."""
-        effective = {
-            name: to_plain(getattr(self, name)) for name in ("score", "run", "limits", "gate", "no_judge", "runs")
-        }
+        effective = {name: to_plain(getattr(self, name)) for name in ("score", "run", "limits", "gate", "no_judge")}
         chosen = {
             name: to_plain(getattr(self, name))
             for name in ("limit", "case_id", "tag", "category")

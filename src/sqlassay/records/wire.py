@@ -13,8 +13,7 @@ import json
 import re
 import sys
 import typing
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from sqlassay.errors import RecordError, UsageError
@@ -208,10 +207,8 @@ def _classes_under(kind: Any, seen: set[Any] | None = None) -> Iterator[type[Any
             yield from _classes_under(argument, seen)
 
 
-@cache
-def _field_docs(kind: Hashable) -> Mapping[str, str]:
+def _field_docs(kind: type[Any]) -> Mapping[str, str]:
     """The text that stands under each field of a class in its source."""
-    assert isinstance(kind, type)
     try:
         source = inspect.getsource(sys.modules[kind.__module__])
     except (OSError, KeyError):

@@ -12,8 +12,11 @@ from sqlassay.records.turn import Turn
 class Reader(Protocol):
     """Payload or trace to turn, and nothing else: no network, no agent framework."""
 
-    name: str
-    version: str
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
 
     def read(self, payload: Any) -> Turn:
         """Build the turn; `case_id`, `phrasing`, `repeat` and `question` are filled in by the caller.

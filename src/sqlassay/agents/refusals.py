@@ -1,0 +1,114 @@
+"""What do words alone tell about how a turn ended? Used last, counted apart from what was declared or typed."""
+
+from __future__ import annotations
+
+import re
+
+from sqlassay.records.case import Status
+
+_HEAD = 600
+
+_BUDGET = re.compile(
+    r"""^\s*(?:agent\ stopped\ due\ to\ (?:max\ iterations|iteration\ limit|a?\ ?time\ limit)
+      | sorry,\ need\ more\ steps\ to\ process\ this\ request
+      | (?:model|tool)\ calls?\ limits?\ (?:exceeded|reached) | .{0,40}tool\ call\ limit\ reached
+      | reached\ (?:the\ )?max(?:imum)?\ (?:number\ of\ )?(?:steps|turns|iterations)
+      | (?:i\ )?(?:have\ )?r(?:an|un)\ out\ of\ (?:steps|turns|iterations))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+_NOT = r"(?:can\s?not|can['’]?t|could\s+not|couldn['’]t)"
+_CANNOT = (
+    rf"(?:{_NOT}|(?:am|was|['’]m)\s+(?:not\s+able|unable)|wasn['’]t\s+able|won['’]t|will\s+not"
+    r"|do\s+not\s+have|don['’]t\s+have|have\s+no|must\s+decline)"
+)
+_OPENING = r"""^\W*(?:
+    (?:i\s*['’]?\s*a?m\s+)?(?:(?:very|so|really|truly)\s+)?sorry\b[^.!?]{0,60}?[,.:;!-]*\s*(?:but\s+)?
+  | unfortunately[,.]?\s+ | regrettably[,.]?\s+ | no[,.]\s+
+  | (?:apologies|i\s+apologi[sz]e)[^.!?]{0,60}?[,.]?\s+(?:but\s+)?
+  | as\s+an?\s+(?:ai|assistant|language\s+model)[^,.]{0,60},\s+
+)?"""
+
+_DECLINES = re.compile(
+    rf"""{_OPENING}(?:
+        (?:i|we)\s*{_CANNOT}\b(?!\s+(?:find|see|identify|locate|detect)\s+any\b)
+      | (?:this|that|your|the)\s+(?:question|request|query|information|data)\b[^.!?]{{0,80}}?\b
+            (?:{_NOT}|is\s+not\s+(?:possible|supported|available|something|in\s+the)|is\s+(?:outside|out\s+of\s+scope))
+      | (?:it|that)\s*(?:is|['’]s)\s+(?:not\s+possible|impossible|outside|beyond)
+      | unable\s+to\s+(?:answer|help|process|provide|complete|run|generate|determine)
+      | (?:the|this)\s+(?:database|schema|data|dataset|tables?)\b[^.!?]{{0,40}}?\b(?:does|do)(?:\s+not|n['’]t)
+            \s+(?:contain|have|include|hold|store|provide|cover)
+      | there\s+(?:is|are)\s+no\s+(?:tables?|columns?|fields?|data|information|way)\b
+      | no\s+(?:such\s+)?(?:table|column)\s+(?:exists|is\s+available)
+      | (?:i|we)\s+(?:can\s+)?only\s+(?:answer|help|assist|support|work)
+      | (?:i|we)\s+(?:must\s+|have\s+to\s+)?(?:decline|refuse)
+      | not\s+(?:answerable|supported|possible)\b | out\s+of\s+scope\b
+      | sorry,?\s+(?:i|we|but|that|this)\b[^.!?]{{0,60}}?\b(?:{_NOT}|not|unable|no)\b
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_DECLINES_HELP = re.compile(
+    r"""\b(?:can(?:not|['’]?t|\s+not)|unable\s+to|not\s+able\s+to|decline\s+to|refuse\s+to)\s+(?:\w+\s+)?
+        (?:help|assist|answer|do\s+that|comply|provide|fulfil|delete|modify|change)\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+_NOT_KNOWN = re.compile(
+    rf"{_OPENING}(?:i\s+(?:do\s+not|don['’]t)\s+know|i\s+have\s+no\s+idea|no\s+idea\b|unknown\.?\s*$)",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+_FELL_BACK = re.compile(
+    r"""^\W*(?:sorry[,.]?\s+)?(?:oops | something\s+went\s+wrong | please\s+try\s+again\s+later
+      | an?\s+(?:(?:internal|unexpected)\s+)?error\s+(?:has\s+)?occurred\s+(?:while\s+processing|and)
+      | (?:i|we)\s+(?:encountered|ran\s+into)\s+(?:an?\s+)?(?:error|problem|issue)
+      | here\s+(?:is|are)\s+some\s+general)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+_CHATS = re.compile(
+    r"\b(?:anything\s+else|something\s+else|any\s+other\s+questions?|help\s+you\s+with)\b", re.IGNORECASE
+)
+_ASKS_IN_WORDS = re.compile(r"\bplease\s+(?:clarify|specify|confirm)\b", re.IGNORECASE)
+
+
+def status_in(text: str | None, *, ran: bool) -> Status | None:
+    """The status that the final words tell, None when they read like an answer.
+
+    Args:
+        text: what was shown to the user.
+        ran: a query of the turn was executed and succeeded. Then a closing question, "I don't know" or a statement
+            about the data is part of an answer; only an outright refusal counts.
+
+    >>> status_in("I can't help with that.", ran=False).value, status_in("Home or billing country?", ran=False).value
+    ('UNSUPPORTED', 'CLARIFICATION')
+    >>> status_in("France spent the most. Do you want the others?", ran=True) is None
+    True
+    """
+    if text is None or not text.strip():
+        return None
+    head = text.strip()[:_HEAD]
+    if _BUDGET.search(head):
+        return Status.BUDGET_EXHAUSTED
+    if not ran and _asks(text.strip()):
+        return Status.CLARIFICATION
+    if _outright(head, ran=ran):
+        return Status.UNSUPPORTED
+    if not ran and _NOT_KNOWN.search(head):
+        return Status.UNSUPPORTED
+    if not ran and _FELL_BACK.search(head):
+        return Status.FALLBACK
+    return None
+
+
+def _outright(head: str, *, ran: bool) -> bool:
+    return bool(_DECLINES.search(head)) and (not ran or bool(_DECLINES_HELP.search(head)))
+
+
+def _asks(text: str) -> bool:
+    """A question to the user at the end of the text, or words that ask to clarify."""
+    last = text[-_HEAD:].rstrip().rstrip("*_`\"')»”’ ")
+    if not last.endswith(("?", "？")):
+        return bool(_ASKS_IN_WORDS.search(text[:_HEAD]))
+    closing = re.split(r"(?<=[.!?\n])\s+", last)[-1]
+    return not _CHATS.search(closing)

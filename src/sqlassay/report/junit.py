@@ -16,6 +16,7 @@ def render(report: Report) -> str:
     suites: dict[str, list[CaseRow]] = {}
     for row in report.cases:
         suites.setdefault(row.category or "cases", []).append(row)
+    signature = _attribute(report.summary.signature, limit=4000)
     total = _tally(list(report.cases))
     parts = [
         '<?xml version="1.0" encoding="UTF-8"?>',
@@ -23,9 +24,7 @@ def render(report: Report) -> str:
     ]
     for name, rows in suites.items():
         parts.append(f"  <testsuite name={_attribute(name)} {_tally(rows)}>")
-        parts.append(
-            f'    <properties><property name="signature" value={_attribute(report.summary.signature, limit=4000)}/></properties>'
-        )
+        parts.append(f'    <properties><property name="signature" value={signature}/></properties>')
         parts += [_case(row) for row in rows]
         parts.append("  </testsuite>")
     return "\n".join([*parts, "</testsuites>", ""])

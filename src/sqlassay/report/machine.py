@@ -86,7 +86,7 @@ def to_parquet(report: Report, path: Path) -> None:
         raise MissingExtra("writing Parquet", needs="arrow") from error
     listed = list(rows(report))
     text, whole = pa.string(), pa.int64()
-    kinds = {name: text for name in _FIXED} | {"phrasing": whole, "repeat": whole, "passed": pa.bool_()}
+    kinds = dict.fromkeys(_FIXED, text) | {"phrasing": whole, "repeat": whole, "passed": pa.bool_()}
     fields = [pa.field(name, kinds.get(name, pa.float64())) for name in [*_FIXED, *sorted(report.summary.metrics)]]
     table = pa.table(
         {field.name: pa.array([_storable(row[field.name]) for row in listed], field.type) for field in fields},

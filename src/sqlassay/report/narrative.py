@@ -65,9 +65,8 @@ def first_to_fix(report: Report) -> tuple[str, ...]:
         named = [f"{c.count:,} {c.meaning}" for c in self_checks(report) if not c.clean]
         found.append(f"The ruler comes first: {', '.join(named)}.")
     if summary.ceilings.get(Ceiling.LEAK):
-        found.append(
-            f"In {plural(summary.ceilings[Ceiling.LEAK], 'case')} the agent was handed its own gold: those prove nothing."
-        )
+        leaked = plural(summary.ceilings[Ceiling.LEAK], "case")
+        found.append(f"In {leaked} the agent was handed its own gold: those prove nothing.")
     for name, what in (
         ("retrieval.in_turn.recall", "was offered"),
         ("retrieval.direct.recall", "gets from its retriever"),
@@ -78,8 +77,7 @@ def first_to_fix(report: Report) -> tuple[str, ...]:
             break
     failing = [row for row in report.buckets if not row.bucket.unscored]
     total = sum(row.count for row in failing)
-    for row in failing[: 2 if len(found) < 2 else 1]:
-        found.append(f"{row.title}: {row.count:,} of {plural(total, 'failure')}. {row.remedy}")
+    found += [f"{row.title}: {row.count:,} of {plural(total, 'failure')}. {row.remedy}" for row in failing[:3]]
     return tuple(found[:3])
 
 

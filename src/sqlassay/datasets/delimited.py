@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sqlassay.datasets.marked import Malformed, Marked
@@ -66,11 +67,29 @@ def rows(text: str, *, delimiter: str = ",") -> Iterator[tuple[int, dict[str, st
 
 def _items(text: str, delimiter: str) -> Iterator[Marked]:
     for line, row in rows(text, delimiter=delimiter):
-        value: dict[str, Any] = {}
-        for name, cell in row.items():
-            if cell.strip():
-                _put(value, name, cell, line)
-        yield Marked(value=value, lines={(): line})
+        yield Marked(value=fields(row, line=line), lines={(): line})
+
+
+def fields(row: Mapping[str, str], *, line: int) -> dict[str, Any]:
+    """The fields that the cells of one row say; a cell that `disarmed` made harmless is as it was."""
+    value: dict[str, Any] = {}
+    for name, cell in row.items():
+        if cell.strip():
+            _put(value, name, cell[1:] if _DISARMED.match(cell) else cell, line)
+    return value
+
+
+def disarmed(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula: an apostrophe stands before `=`, `+`, `-`, `@`.
+
+    >>> disarmed("=1+1"), disarmed("SELECT 1"), disarmed("-- why")
+    ("'=1+1", 'SELECT 1', "'-- why")
+    """
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_DISARMED = re.compile(r"'+[=+\-@\t\r]")
 
 
 def _put(value: dict[str, Any], name: str, cell: str, line: int) -> None:

@@ -171,6 +171,15 @@ _PLAIN = (
 )
 
 
+def yaml_resolvers(others: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """PyYAML's table of plain scalars with ours added: a writer quotes text that any reader would take for more."""
+    table = {first: list(pairs) for first, pairs in others.items()}
+    for tag, pattern, letters in _PLAIN:
+        for first in letters:
+            table.setdefault(first, []).append((tag, pattern))
+    return table
+
+
 def _loader() -> Any:
     """PyYAML's safe loader, in C where it can be, with the plain scalars of `_PLAIN` and no others."""
     global _LOADER

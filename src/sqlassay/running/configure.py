@@ -232,7 +232,11 @@ def _section(tree: Tree, name: str, value: Any) -> Any:
             bound = f"above {least:g}" if above else f"at least {least:g}"
             upper = "" if most == _NO_LIMIT else f" and at most {most:g}"
             tree.bad((name, setting), f"should be {bound}{upper}, is {number}")
-    return record
+    # 60 and 60.0 are one setting and must sign the same.
+    reals = [f.name for f in dataclasses.fields(record) if str(f.type).startswith("float")]
+    return dataclasses.replace(
+        record, **{real: float(getattr(record, real)) for real in reals if getattr(record, real) is not None}
+    )
 
 
 _NO_LIMIT = float("inf")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from sqlassay.records.case import Case
 from sqlassay.records.execution import Execution, NotRun
@@ -53,5 +53,9 @@ class Trial:
     """Gold texts of the case and its twins that leave-one-out hid: what a leak would show."""
     hidden_ids: tuple[str, ...] = ()
     opinions: tuple[Opinion, ...] = ()
+    chosen: int = 0
+    """Position in `golds` of the gold query that every family uses (specification section 5.1)."""
+    others: Mapping[str, tuple[Execution, Execution]] = field(default_factory=dict)
+    """Gold and candidate as another benchmark's rule runs them, by variant (`spider`: without DISTINCT)."""
     fault: str | None = None
     """Set when the harness could not carry the trial out (connection lost, agent unreachable)."""

@@ -55,7 +55,9 @@ def same(left: Any, right: Any) -> bool:
 def test_every_type_comes_back(rows: list[tuple[Any, ...]]) -> None:
     back = decode_rows(encode_rows(rows))
     assert len(back) == len(rows)
-    assert all(same(cell, again) for row, other in zip(rows, back, strict=True) for cell, again in zip(row, other, strict=True))
+    assert all(
+        same(cell, again) for row, other in zip(rows, back, strict=True) for cell, again in zip(row, other, strict=True)
+    )
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,11 @@ class RunWriter:
 
     def replace_scores(self, lines: Iterable[bytes]) -> None:
         """Put other score lines in place of all that are there, at once."""
-        _write_lines(self.path / SCORES, lines)
+        self._journal.close()
+        try:
+            _write_lines(self.path / SCORES, lines)
+        finally:
+            self._journal = Journal(self.path)
 
     def write_file(self, name: str, text: str) -> None:
         """Write a whole file of the run (`summary.json`, `report.html`), at once."""
@@ -170,9 +174,12 @@ class RunFolder:
             raise RecordError(f"{path}: {error}") from error
 
     def sides(self) -> Iterator[Sides]:
-        """Both sides of every trial with all their rows, one at a time."""
+        """Both sides of every trial with all their rows, one at a time; the newest where one was executed again."""
         store = PackReader(self.path, ROWS)
-        return (read_sides(line, store) for line in self._lines(SIDES))
+        newest = {_key_of(line): number for number, line in enumerate(self._lines(SIDES))}
+        for number, line in enumerate(self._lines(SIDES)):
+            if newest[_key_of(line)] == number:
+                yield read_sides(line, store)
 
     def sides_of(self, key: TrialKey) -> Sides | None:
         """Both sides of one trial, the newest where it was executed again; None where none were kept."""
@@ -181,6 +188,12 @@ class RunFolder:
             if _key_of(line) == key:
                 found = line
         return None if found is None else read_sides(found, PackReader(self.path, ROWS))
+
+    def sides_by_key(self) -> Callable[[TrialKey], Sides | None]:
+        """`sides_of` for many trials: the lines are read once, rows only when a trial is looked up."""
+        lines = {_key_of(line): line for line in self._lines(SIDES)}
+        store = PackReader(self.path, ROWS)
+        return lambda key: read_sides(lines[key], store) if key in lines else None
 
     def raw(self, turn: Turn) -> bytes | None:
         """The payload from which a turn was read; None where none was kept."""

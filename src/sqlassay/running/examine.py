@@ -1,0 +1,246 @@
+"""One case and one turn, carried out on the database: what came of the gold SQL and of the agent's SQL?
+
+Gold first, then the candidate, then at most one auxiliary query per gold for hidden sort keys, each once, all in one
+read snapshot (specification section 4). A statement that is no single read is refused without being run.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlassay.databases.base import Database, Session
+from sqlassay.errors import DatabaseUnavailable
+from sqlassay.records.case import Case, Ordered
+from sqlassay.records.execution import ErrorKind, Execution, NotRun, Rows, SqlError
+from sqlassay.records.opinion import Opinion
+from sqlassay.records.query import Comprehension, KeySource, StatementKind, Understanding
+from sqlassay.records.relation import Schema
+from sqlassay.records.settings import Limits, ScorerVersion, ScoreSettings
+from sqlassay.records.trial import Direct, Side, Trial
+from sqlassay.records.turn import Turn
+from sqlassay.running.accounts import reconcile
+from sqlassay.sql.extract import statement_in
+from sqlassay.sql.safety import inspect
+from sqlassay.sql.schema import SchemaIndex, index
+from sqlassay.sql.understand import understand
+
+Announce = Callable[[str, float], None]
+"""Called with the name of a phase (`gold 0`, `candidate`, `auxiliary 0`) and its limit in seconds before it begins."""
+
+_CACHED_CELLS = 2_000_000
+"""All cells that the gold cache of one worker may hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What is known of a trial besides case and turn.
+
+    `settled` holds sides that are not to be run, by phase name, with what came of them: a side that was killed, or
+    one that a run folder keeps.
+    """
+
+    settled: Mapping[str, Execution] = field(default_factory=dict)
+    direct: Direct | None = None
+    hidden_sql: tuple[str, ...] = ()
+    hidden_ids: tuple[str, ...] = ()
+    opinions: tuple[Opinion, ...] = ()
+
+
+class GoldCache:
+    """Results of gold queries on data that did not change, so that repeats and other wordings do not run them again.
+
+    The key holds the scorer's version, the gold text, the database fingerprint and the limits; the oldest entries go
+    when more than `cells` cells are held.
+    """
+
+    def __init__(self, *, cells: int = _CACHED_CELLS) -> None:
+        self._cells = cells
+        self._held = 0
+        self._entries: OrderedDict[tuple[object, ...], Execution] = OrderedDict()
+
+    def get(self, key: tuple[object, ...]) -> Execution | None:
+        found = self._entries.get(key)
+        if found is not None:
+            self._entries.move_to_end(key)
+        return found
+
+    def put(self, key: tuple[object, ...], execution: Execution) -> None:
+        size = _cells_of(execution)
+        if not isinstance(execution, Rows) or size > self._cells // 4:
+            return
+        self._entries[key] = execution
+        self._held += size
+        while self._held > self._cells:
+            self._held -= _cells_of(self._entries.popitem(last=False)[1])
+
+
+def _cells_of(execution: Execution) -> int:
+    return execution.relation.height * execution.relation.width + 16 if isinstance(execution, Rows) else 0
+
+
+def _silent(phase: str, limit_s: float) -> None:
+    """Nobody listens."""
+
+
+class Examiner:
+    """Carries out trials on one database, one after the other."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        settings: ScoreSettings,
+        limits: Limits,
+        announce: Announce = _silent,
+        cache: GoldCache | None = None,
+    ) -> None:
+        self._database = database
+        self._settings = settings
+        self._limits = limits
+        self._announce = announce
+        self._cache = cache
+        self._index: SchemaIndex | None = None
+        self._schema: Schema | None = None
+
+    def examine(self, case: Case, turn: Turn, given: Given = Given()) -> Trial:
+        """Run both sides and say what they read.
+
+        Raises:
+            DatabaseUnavailable: the database went away; nothing is known about either side.
+        """
+        schema = self._database.schema()
+        if self._index is None or schema is not self._schema:
+            self._index, self._schema = index(schema), schema
+        trial = Trial(
+            case=case,
+            turn=turn,
+            schema=schema,
+            direct=given.direct,
+            hidden_sql=given.hidden_sql,
+            hidden_ids=given.hidden_ids,
+            opinions=given.opinions,
+        )
+        stamp = self._stamp()
+        with self._database.session() as session:
+            golds = [self._gold(session, i, sql, given, stamp) for i, sql in enumerate(case.gold_sql)]
+            candidate = self._candidate(session, turn, given)
+            if isinstance(candidate.execution, Rows):
+                golds = [
+                    replace(side, auxiliary=self._auxiliary(session, i, side, candidate, case, given, stamp))
+                    for i, side in enumerate(golds)
+                ]
+        return replace(trial, golds=tuple(golds), candidate=candidate)
+
+    def _stamp(self) -> str | None:
+        """The data's fingerprint where it is worth a look; None where results are not kept."""
+        if self._cache is None:
+            return None
+        try:
+            return self._database.fingerprint()
+        except DatabaseUnavailable:
+            return None
+
+    def _gold(self, session: Session, position: int, sql: str, given: Given, stamp: str | None) -> Side:
+        phase = f"gold {position}"
+        statement = inspect(sql, self._dialect)
+        if phase in given.settled:
+            return self._side(statement.text, given.settled[phase])
+        if not statement.allowed:
+            return self._side(sql, _refused(statement.kind, statement.why))
+        execution = self._cached(session, phase, statement.text, stamp)
+        return self._side(statement.text, execution)
+
+    def _candidate(self, session: Session, turn: Turn, given: Given) -> Side:
+        written = None if turn.candidate_sql is None else statement_in(turn.candidate_sql)
+        if written is None:
+            return Side(sql=None)
+        statement = inspect(written, self._dialect)
+        if "candidate" in given.settled:
+            return self._side(statement.text, given.settled["candidate"])
+        if statement.kind is StatementKind.EMPTY:
+            return Side(sql=None)
+        if not statement.allowed:
+            return self._side(written, _refused(statement.kind, statement.why))
+        return self._side(statement.text, self._run(session, "candidate", statement.text))
+
+    def _auxiliary(
+        self,
+        session: Session,
+        position: int,
+        gold: Side,
+        candidate: Side,
+        case: Case,
+        given: Given,
+        stamp: str | None,
+    ) -> Execution | None:
+        phase = f"auxiliary {position}"
+        if phase in given.settled:
+            return given.settled[phase]
+        if not _keys_matter(gold, candidate, case, self._settings):
+            return None
+        assert isinstance(gold.comprehension, Understanding)
+        hidden = gold.comprehension.order_plan.hidden_sql
+        return None if hidden is None else self._cached(session, phase, hidden, stamp)
+
+    def _cached(self, session: Session, phase: str, sql: str, stamp: str | None) -> Execution:
+        key = (ScorerVersion, sql, stamp, self._limits)
+        if stamp is not None and self._cache is not None:
+            found = self._cache.get(key)
+            if found is not None:
+                return found
+        execution = self._run(session, phase, sql)
+        if stamp is not None and self._cache is not None:
+            self._cache.put(key, execution)
+        return execution
+
+    def _run(self, session: Session, phase: str, sql: str) -> Execution:
+        self._announce(phase, self._limits.timeout_s)
+        try:
+            execution = session.execute(sql, limits=self._limits)
+        except MemoryError:
+            return SqlError(kind=ErrorKind.TOO_LARGE, message="the result does not fit into the worker's memory")
+        if isinstance(execution, Rows) and execution.account is None:
+            execution = replace(execution, account=session.account(sql))
+        return execution
+
+    def _side(self, sql: str, execution: Execution) -> Side:
+        return read_side(sql, execution, self._index, self._settings)
+
+    @property
+    def _dialect(self) -> str:
+        return self._database.capabilities.dialect
+
+
+def read_side(sql: str, execution: Execution, schema: SchemaIndex | None, settings: ScoreSettings) -> Side:
+    """A side with what its text says: the engine's account first, the parser second."""
+    understood: Comprehension | None = None
+    if schema is not None and not isinstance(execution, NotRun):
+        understood = understand(sql, schema, agent_adds=settings.agent_adds)
+    account = execution.account if isinstance(execution, Rows) else None
+    comprehension, disagreements = reconcile(understood, account)
+    return Side(sql=sql, execution=execution, comprehension=comprehension, disagreements=disagreements)
+
+
+def _refused(kind: StatementKind, why: str | None) -> Execution:
+    return SqlError(kind=ErrorKind.FORBIDDEN, message=why or f"a {kind.value} statement is not run")
+
+
+def _keys_matter(gold: Side, candidate: Side, case: Case, settings: ScoreSettings) -> bool:
+    """Whether the gold's hidden sort keys can change the verdict or show a tie across its cut."""
+    understood = gold.comprehension
+    if not isinstance(gold.execution, Rows) or not isinstance(candidate.execution, Rows):
+        return False
+    if not isinstance(understood, Understanding) or understood.order_plan.source is not KeySource.HIDDEN:
+        return False
+    if case.compare_on.kind in ("scalar", "groups") and not understood.ordering.limited:
+        return False
+    if understood.ordering.limited:
+        return True
+    if case.ordered is Ordered.NO or settings.ties == "strict" or case.compare_on.kind == "id_set":
+        return False
+    one, two = gold.execution.relation, candidate.execution.relation
+    if case.compare_on.kind == "table" and one.height != two.height:
+        return False
+    return one.tuples() != two.tuples()

@@ -67,6 +67,8 @@ def turn_of(transcript: Transcript, tools: Toolbox, *, adapter: str, extra: tupl
     queries = (*seen.queries, *extra)
     status, source, error = _status(transcript, queries)
     gaps = dict.fromkeys((*transcript.gaps, *seen.gaps))
+    if transcript.signal is None and transcript.answer is None and transcript.declared_sql is None and queries:
+        gaps["the log ends without a final answer"] = None
     if status is None:
         gaps["neither a status nor a statement nor an answer was found"] = None
     turn = Turn(

@@ -15,11 +15,14 @@ KINDS = ("query", "check", "explain", "schema", "list", "ask", "final", "memory"
 SQL_ARGUMENTS = ("query", "sql", "sql_query", "statement", "sql_statement", "sql_text", "queries", "statements")
 
 WIDELY_USED: Mapping[str, tuple[str, ...]] = {
-    "query": ("run_sql", "execute_sql", "sql_query", "run_query", "execute_query", "query_database", "read_query"),
-    "check": ("check_sql", "check_query", "validate_sql", "validate_query"),
+    "query": (
+        *("run_sql", "execute_sql", "sql_query", "run_query", "execute_query", "query_database", "read_query"),
+        *("sql_db_query", "sql_engine"),
+    ),
+    "check": ("check_sql", "check_query", "validate_sql", "validate_query", "sql_db_query_checker"),
     "explain": ("explain_sql", "explain_query"),
-    "schema": ("describe_tables", "describe_table", "get_schema", "get_table_schema", "table_schema"),
-    "list": ("list_tables", "get_tables"),
+    "schema": ("describe_tables", "describe_table", "get_schema", "get_table_schema", "table_schema", "sql_db_schema"),
+    "list": ("list_tables", "get_tables", "sql_db_list_tables"),
     "ask": ("ask_user", "ask_human", "ask_clarification", "request_clarification"),
 }
 """Names that agents built by hand commonly give their tools; a framework that ships tools has its own instead."""

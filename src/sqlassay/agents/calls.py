@@ -14,7 +14,7 @@ from typing import Any
 from sqlassay.errors import AgentFailure, Culprit, Fault, capture
 from sqlassay.records.ask import Ask
 
-_ACKNOWLEDGE_S = 1.0
+_ACKNOWLEDGE_S = 0.3
 
 
 class Caller:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from sqlassay.archive import journal
 from sqlassay.archive.pack import PackReader, make_blob
 from sqlassay.archive.results import STORED_ROWS, keep
 from sqlassay.archive.run_folder import ROWS, RunFolder, create, raw_ref, reopen, runs_in
@@ -210,7 +209,7 @@ def test_a_full_disk_fails_clearly_and_tears_nothing(tmp_path: Path, monkeypatch
         left[0] -= len(part)
         return write(fd, part)
 
-    monkeypatch.setattr(journal.os, "write", filling)
+    monkeypatch.setattr("sqlassay.archive.journal.os.write", filling)
     with create(tmp_path, a_manifest()) as writer:
         kept = []
         for number in range(100):

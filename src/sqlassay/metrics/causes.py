@@ -96,8 +96,13 @@ def passes(facts: Facts) -> bool:
     return True
 
 
-def _harness_error(facts: Facts) -> str | None:
-    trial = facts.trial
+def fault_of(trial: Trial) -> str | None:
+    """What the harness, its connection or the adapter did wrong, in words, so that no metric may be read as the
+    agent's; None when both sides were carried out."""
+    return _lost(trial) or _nothing_read(trial)
+
+
+def _lost(trial: Trial) -> str | None:
     if trial.fault is not None:
         return f"The harness could not carry the case out: {trial.fault}"
     error = trial.turn.error
@@ -107,6 +112,13 @@ def _harness_error(facts: Facts) -> str | None:
         failed = error_of(side.execution)
         if failed is not None and failed[0] is ErrorKind.CONNECTION:
             return f"The connection was lost while the {name} ran: {failed[1]}"
+    return None
+
+
+def _harness_error(facts: Facts) -> str | None:
+    lost = _lost(facts.trial)
+    if lost is not None:
+        return lost
     for name, reading in facts.metrics.items():
         if isinstance(reading, Broken):
             return f"Scoring failed in {name}: {reading.error}"
@@ -118,7 +130,11 @@ def _harness_error(facts: Facts) -> str | None:
 
 
 def _extractor_empty(facts: Facts) -> str | None:
-    turn = facts.trial.turn
+    return _nothing_read(facts.trial)
+
+
+def _nothing_read(trial: Trial) -> str | None:
+    turn = trial.turn
     if turn.error is not None and turn.error.kind is not TurnErrorKind.EXTRACTION:
         return None
     if turn.queries or turn.candidate_sql or (turn.answer or "").strip() or turn.status is not None:

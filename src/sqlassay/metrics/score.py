@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlassay.metrics import causes
@@ -45,9 +45,12 @@ def score(trial: Trial, settings: ScoreSettings = ScoreSettings()) -> Measuremen
     are read all the same.
     """
     read = _Read()
+    chosen = _choose(trial, settings, read)
+    trial = replace(trial, chosen=chosen)
+    seen = replace(trial, fault=causes.fault_of(trial))
     for family in families():
-        _examine(family, trial, settings, read)
-    gold = _chosen_gold(trial, read)
+        _examine(family, seen, settings, read)
+    gold = trial.golds[chosen] if trial.golds else None
     shape = _shape(trial, read)
     facts = causes.Facts(trial=trial, gold=gold, metrics=read.metrics, shape=shape)
     outcome = causes.decide(facts)
@@ -93,12 +96,17 @@ def _pass_reading(outcome: causes.Outcome) -> Reading:
     return Undefined(reason=Reason.GOLD_FAILED if outcome.bucket is Bucket.GOLD_ERROR else Reason.HARNESS_FAILED)
 
 
-def _chosen_gold(trial: Trial, read: _Read) -> Side | None:
-    """The gold that the execution family chose; the first where it could not choose."""
-    if not trial.golds:
-        return None
-    chosen = read.evidence.get("execution", {}).get("gold_index")
-    return trial.golds[chosen if isinstance(chosen, int) and 0 <= chosen < len(trial.golds) else 0]
+def _choose(trial: Trial, settings: ScoreSettings, read: _Read) -> int:
+    """Position of the gold that every family uses; the first where choosing itself fails."""
+    if len(trial.golds) < 2:
+        return 0
+    from sqlassay.metrics.execution import choose
+
+    try:
+        return choose(trial, settings)
+    except Exception as error:  # noqa: BLE001 - as for a family
+        read.metrics["execution.exact"] = Broken(error=f"{type(error).__name__}: {error}")
+        return 0
 
 
 def _shape(trial: Trial, read: _Read) -> ShapeLabel | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
-from sqlassay.databases.lexer import tokens
+from sqlassay.databases.view_text import select_of
 from sqlassay.errors import DatabaseUnavailable
 from sqlassay.records.relation import ForeignKey, Row, Schema, TableSchema
 
@@ -39,7 +39,7 @@ def read_schema(ask: Ask) -> Schema:
                     for own, target, theirs in keys.get(name, ())
                 ),
                 is_view=kind == "view",
-                view_sql=_select_of(sql) if kind == "view" else None,
+                view_sql=select_of(sql, "sqlite") if kind == "view" else None,
             )
         )
     return Schema(dialect="sqlite", tables=tuple(tables), default_schema="main")
@@ -92,14 +92,3 @@ def _foreign_keys(ask: Ask) -> dict[str, list[tuple[tuple[str, ...], str, tuple[
         named = tuple(theirs for _, theirs in pairs if theirs is not None)
         found[table].append((tuple(own for own, _ in pairs), target, named if len(named) == len(pairs) else ()))
     return found
-
-
-def _select_of(sql: str) -> str | None:
-    """What stands after `CREATE VIEW name (columns) AS`."""
-    depth = 0
-    for token in tokens(sql, "sqlite"):
-        if token.kind == "punct":
-            depth += (token.text == "(") - (token.text == ")")
-        elif depth == 0 and token.kind == "word" and token.text == "as":
-            return sql[token.end :].strip().removesuffix(";")
-    return None

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sqlassay import __version__
-from sqlassay.cli import init, schema
+from sqlassay.cli import demo, init, list_, read, report, run, schema, show
 
 app = typer.Typer(
     name="sqlassay",
@@ -35,4 +35,10 @@ def _root(
 
 
 app.command("init")(init.init)
+app.command("demo")(demo.demo)
+app.command("run")(run.run)
+app.command("report")(report.report)
+app.command("show")(show.show)
+app.command("list")(list_.list_runs)
+app.command("read")(read.read)
 app.command("schema")(schema.schema)

@@ -91,12 +91,15 @@ def init(
     url = _url(database or _found_database(folder), folder)
     schema = _read_schema(url, folder)
     stub = target is None and agent == "python"
-    target = target or {
-        "python": "my_agent:answer",
-        "http": "http://127.0.0.1:8000/ask",
-        "command": "python my_agent.py",
-        "replay": "predictions.jsonl",
-    }[agent]
+    target = (
+        target
+        or {
+            "python": "my_agent:answer",
+            "http": "http://127.0.0.1:8000/ask",
+            "command": "python my_agent.py",
+            "replay": "predictions.jsonl",
+        }[agent]
+    )
     folder.mkdir(parents=True, exist_ok=True)
     files = {
         "sqlassay.yaml": _CONFIG.format(database=url, agent=_AGENTS[agent].format(target=target).rstrip()),

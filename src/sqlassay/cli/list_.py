@@ -1,0 +1,78 @@
+"""`sqlassay list`: which runs there are, and how a metric moved over them."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sqlassay.cli import options
+
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+def list_runs(
+    runs: options.RunsFolder = None,
+    metric: Annotated[str, typer.Option("--metric", help="The metric to follow.")] = "outcome.pass",
+    json: options.Json = False,
+) -> None:
+    """List the runs, oldest first, with the trend of a metric."""
+    from sqlassay.archive.run_folder import runs_in
+    from sqlassay.cli.console import print_json, stdout
+    from sqlassay.cli.runs import runs_folder
+
+    found = []
+    for folder in runs_in(runs_folder(runs)):
+        manifest, summary = folder.manifest, _stored(folder.path)
+        estimate = summary.get("metrics", {}).get(metric, {})
+        found.append(
+            {
+                "run_id": manifest.run_id,
+                "state": manifest.state.value,
+                "started_at": manifest.started_at,
+                "cases": summary.get("counts", {}).get("cases"),
+                "metric": metric,
+                "mean": estimate.get("mean"),
+                "n": estimate.get("n"),
+                "signature": manifest.signature,
+            }
+        )
+    if json:
+        print_json(found)
+        return
+    from rich.table import Table
+
+    console = stdout()
+    if not found:
+        console.print(f"no runs in {runs or Path('runs')} yet: sqlassay run")
+        return
+    table = Table("run", "state", "started", "cases", metric, "n", box=None, header_style="bold")
+    for each in found:
+        mean = "–" if each["mean"] is None else f"{each['mean']:.3f}"
+        cells = [each["run_id"], each["state"], each["started_at"][:19], each["cases"], mean, each["n"]]
+        table.add_row(*("–" if cell is None else str(cell) for cell in cells))
+    console.print(table)
+    means = [each["mean"] for each in found if each["mean"] is not None]
+    if len(means) > 1:
+        console.print(f"{metric}: {sparkline(means)}  {means[0]:.3f} → {means[-1]:.3f}")
+
+
+def sparkline(values: list[float]) -> str:
+    """One bar a value, on the scale 0 to 1 where all values lie in it, else between their extremes.
+
+    >>> sparkline([0.0, 0.5, 1.0])
+    '▁▄█'
+    """
+    low, high = (0.0, 1.0) if all(0 <= value <= 1 for value in values) else (min(values), max(values))
+    span = (high - low) or 1.0
+    return "".join(_BARS[round((value - low) / span * (len(_BARS) - 1))] for value in values)
+
+
+def _stored(path: Path) -> Mapping[str, Any]:
+    """The summary as it was written; a run that never ended has none yet."""
+    file = path / "summary.json"
+    loaded: Mapping[str, Any] = jsonlib.loads(file.read_bytes()) if file.is_file() else {}
+    return loaded

@@ -1,0 +1,108 @@
+"""`sqlassay run`: put the questions, run both queries, score, keep everything, say what was found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqlassay.cli import options
+from sqlassay.errors import ExitCode
+
+if TYPE_CHECKING:
+    from sqlassay.api import Run
+
+
+def run(
+    config: options.ConfigFile = Path("sqlassay.yaml"),
+    limit: options.Limit = None,
+    case_id: options.CaseIds = None,
+    tag: options.Tags = None,
+    category: options.Categories = None,
+    fast: options.Fast = False,
+    repeats: options.Repeats = None,
+    jobs: options.Jobs = None,
+    timeout: options.Timeout = None,
+    database: options.DatabaseUrl = None,
+    no_judge: options.NoJudge = False,
+    gate: Annotated[bool, typer.Option("--gate", help="Then judge by the configured rules: exit 0, 1 or 3.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run (`--run-id`, or the newest).")] = False,
+    run_id: Annotated[str | None, typer.Option("--run-id", metavar="NAME", help="The run's name.")] = None,
+    runs: options.RunsFolder = None,
+    output: options.Outputs = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run the cases through the agent and score them."""
+    from sqlassay import api
+    from sqlassay.cli.outputs import check_suffixes
+    from sqlassay.cli.progress import progress
+    from sqlassay.running.configure import load
+
+    check_suffixes(output)
+    settings = load(
+        config,
+        overrides={
+            "limit": limit,
+            "case_id": case_id or None,
+            "tag": tag or None,
+            "category": category or None,
+            "fast": fast or None,
+            "repeats": repeats,
+            "jobs": jobs,
+            "timeout": timeout,
+            "database": database,
+            "no_judge": no_judge or None,
+            "runs": None if runs is None else str(runs.resolve()),
+            "output": [str(path) for path in output] if output else None,
+            "json": json or None,
+            "resume": resume or None,
+        },
+    )
+    with progress(quiet=quiet or settings.json) as hear:
+        done = api.run(settings, run_id=None if resume else run_id, resume=_resumed(resume, run_id), on_event=hear)
+    finish(done, outputs=[Path(path) for path in settings.output], json=settings.json, config=config)
+    if gate or settings.gate.on_run:
+        from sqlassay.cli.gate import decide
+
+        raise typer.Exit(decide(done, settings=settings, json=settings.json))
+    raise typer.Exit(exit_code(done))
+
+
+def _resumed(resume: bool, run_id: str | None) -> str | bool | None:
+    return None if not resume else run_id or True
+
+
+def exit_code(done: Run) -> int:
+    """0, or 130 when interrupted, or 3 when a case is unscored through the harness's fault."""
+    from sqlassay.records.measurement import Bucket
+
+    result = done.result
+    if result is not None and result.state.value == "interrupted":
+        return int(ExitCode.INTERRUPTED)
+    ours = (Bucket.HARNESS_ERROR, Bucket.EXTRACTOR_EMPTY)
+    return int(ExitCode.INCOMPLETE if any(done.summary.buckets.get(bucket) for bucket in ours) else ExitCode.OK)
+
+
+def finish(done: Run, *, outputs: list[Path], json: bool, config: Path | None = None) -> None:
+    """Write the report and what was asked for, then print the summary, or the JSON alone."""
+    from sqlassay.cli.console import print_json, stdout
+    from sqlassay.cli.outputs import write
+    from sqlassay.report.text import render
+
+    page = done.path / "report.html"
+    write(done, page)
+    for path in outputs:
+        write(done, path)
+    if json:
+        print_json(done.summary.to_dict())
+        return
+    console = stdout()
+    render(done.report, console, metrics=False)
+    console.print(f"report: {page}")
+    for path in outputs:
+        console.print(f"wrote:  {path}")
+    if done.result is not None and done.result.state.value == "interrupted":
+        named = "" if config is None or config == Path("sqlassay.yaml") else f" -c {config}"
+        console.print(f"interrupted; go on with: sqlassay run{named} --resume --run-id {done.path.name}")

@@ -1,0 +1,25 @@
+"""Where the runs are that a command means."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def runs_folder(given: Path | None) -> Path:
+    """The folder given; else `SQLASSAY_RUNS`; else what `sqlassay.yaml` here says; else `runs`."""
+    if given is not None:
+        return given
+    if named := os.environ.get("SQLASSAY_RUNS"):
+        return Path(named)
+    file = Path(os.environ.get("SQLASSAY_CONFIG", "sqlassay.yaml"))
+    if not file.is_file():
+        return Path("runs")
+    import yaml
+
+    try:
+        settings = yaml.safe_load(file.read_bytes())
+    except yaml.YAMLError:
+        settings = None
+    named = settings.get("runs") if isinstance(settings, dict) else None
+    return file.parent / (named if isinstance(named, str) else "runs")

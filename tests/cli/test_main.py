@@ -1,0 +1,44 @@
+"""The catch site: messages on stderr, the exit codes of the specification, suggestions for misspelt words."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from sqlassay.cli.main import run_command
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom sqlassay.cli.main import run_command\nassert run_command(['--help']) == 0\n"
+        "heavy = {'numpy', 'scipy', 'sqlglot', 'pydantic', 'apsw', 'duckdb', 'pyarrow', 'httpx', 'jinja2', 'yaml'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_misspelt_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["shcema", "case"]) == 2
+    assert "Did you mean 'schema'?" in capsys.readouterr().err
+
+
+def test_a_misspelt_flag_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["init", "--databse", "x.db"]) == 2
+    message = capsys.readouterr().err
+    assert "--databse" in message
+    assert "--database" in message
+
+
+def test_a_format_without_a_schema_is_named_with_those_that_have_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["schema", "cse"]) == 2
+    assert "'case'" in capsys.readouterr().err
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    from sqlassay import __version__
+
+    assert run_command(["--version"]) == 0
+    assert capsys.readouterr().out == f"sqlassay {__version__}\n"

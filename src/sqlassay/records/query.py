@@ -141,6 +141,8 @@ class Unresolved:
     """The text does not parse, or a name in it has no meaning here; ceiling `unresolved`."""
 
     why: str
+    tables: tuple[str, ...] | None = None
+    """Relations that a weaker reader found by their place in the text; None where it found no way in."""
 
 
 Comprehension = Understanding | Unresolved

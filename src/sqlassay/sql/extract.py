@@ -28,8 +28,9 @@ _SHAPES = re.compile(
       | update \s+ (?:or\s+\w+\s+)? [\w."`\[\]]+ (?:\s+(?:as\s+)?\w+)? \s+ set \b
       | delete \s+ from \b
       | merge \s+ into \b
-      | (?:create|drop|alter|truncate) \s+ (?:or\s+replace\s+)? (?:temp(?:orary)?\s+)? (?:unique\s+)? (?:materialized\s+)?
-          (?:table|view|index|schema|database|trigger|function|procedure|sequence|role|user|extension)\b
+      | (?:create|drop|alter|truncate) \s+ (?:or\s+replace\s+)?
+          (?:temp(?:orary)?\s+)? (?:unique\s+)? (?:materialized\s+)? (?:table|view|index|schema|database|trigger
+          |function|procedure|sequence|role|user|extension)\b
       | (?:pragma|attach|detach|vacuum|reindex|copy|call|exec(?:ute)?|grant|revoke|begin|commit|rollback) \b
           \s* (?: [\w"'`.@;(] | \Z )
       | explain \s+ (?:query\s+plan\s+|analyze\s+|\() * (?:select|with|insert|update|delete) \b

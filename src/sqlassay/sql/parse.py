@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from sqlglot import Dialect, exp
 from sqlglot.errors import SqlglotError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from sqlassay.errors import Culprit, Fault, capture
 from sqlassay.sql.names import canonical_dialect

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from sqlassay.records.query import Statement, StatementKind
 from sqlassay.sql.names import canonical_dialect
@@ -22,103 +22,24 @@ _READ_IN: dict[str, frozenset[str]] = {
     "mysql": frozenset({"TABLE"}),
     "clickhouse": frozenset({"FROM"}),
 }
-_KINDS: dict[StatementKind, frozenset[str]] = {
-    StatementKind.WRITE: frozenset(
-        [
-            "INSERT",
-            "UPDATE",
-            "DELETE",
-            "MERGE",
-            "REPLACE",
-            "UPSERT",
-            "COPY",
-            "LOAD",
-            "IMPORT",
-            "EXPORT",
-            "TRUNCATE",
-            "VACUUM",
-            "UNLOAD",
-            "PUT",
-            "REFRESH",
-        ]
+_VERBS: dict[StatementKind, str] = {
+    StatementKind.WRITE: (
+        "INSERT UPDATE DELETE MERGE REPLACE UPSERT COPY LOAD IMPORT EXPORT TRUNCATE VACUUM UNLOAD PUT REFRESH"
     ),
-    StatementKind.DDL: frozenset(
-        [
-            "CREATE",
-            "ALTER",
-            "DROP",
-            "RENAME",
-            "COMMENT",
-            "GRANT",
-            "REVOKE",
-            "REINDEX",
-            "ANALYZE",
-            "OPTIMIZE",
-            "CLUSTER",
-            "SECURITY",
-            "UNDROP",
-            "REASSIGN",
-        ]
+    StatementKind.DDL: (
+        "CREATE ALTER DROP RENAME COMMENT GRANT REVOKE REINDEX ANALYZE OPTIMIZE CLUSTER SECURITY UNDROP REASSIGN"
     ),
-    StatementKind.TRANSACTION: frozenset(
-        ["BEGIN", "START", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "END", "ABORT", "CHECKPOINT", "LOCK", "UNLOCK"]
+    StatementKind.TRANSACTION: "BEGIN START COMMIT ROLLBACK SAVEPOINT RELEASE END ABORT CHECKPOINT LOCK UNLOCK",
+    StatementKind.SESSION: (
+        "SET RESET USE PRAGMA ATTACH DETACH DECLARE INSTALL UNSET DISCARD LISTEN UNLISTEN NOTIFY FORCE"
     ),
-    StatementKind.SESSION: frozenset(
-        [
-            "SET",
-            "RESET",
-            "USE",
-            "PRAGMA",
-            "ATTACH",
-            "DETACH",
-            "DECLARE",
-            "INSTALL",
-            "UNSET",
-            "DISCARD",
-            "LISTEN",
-            "UNLISTEN",
-            "NOTIFY",
-            "FORCE",
-        ]
-    ),
-    StatementKind.EXPLAIN: frozenset(["EXPLAIN", "DESCRIBE", "DESC", "SHOW", "SUMMARIZE", "HELP"]),
-    StatementKind.COMMAND: frozenset(
-        [
-            "CALL",
-            "EXEC",
-            "EXECUTE",
-            "DO",
-            "PREPARE",
-            "DEALLOCATE",
-            "HANDLER",
-            "KILL",
-            "SHUTDOWN",
-            "FLUSH",
-            "PURGE",
-            "RESTORE",
-            "BACKUP",
-            "GET",
-            "LIST",
-            "REMOVE",
-            "PRINT",
-            "IF",
-            "WHILE",
-            "RAISE",
-            "RETURN",
-            "GO",
-            "FETCH",
-            "MOVE",
-            "CLOSE",
-            "OPEN",
-            "SYSTEM",
-            "CACHE",
-            "UNCACHE",
-            "ADD",
-            "CHANGE",
-            "STOP",
-        ]
+    StatementKind.EXPLAIN: "EXPLAIN DESCRIBE DESC SHOW SUMMARIZE HELP",
+    StatementKind.COMMAND: (
+        "CALL EXEC EXECUTE DO PREPARE DEALLOCATE HANDLER KILL SHUTDOWN FLUSH PURGE RESTORE BACKUP GET LIST REMOVE "
+        "PRINT IF WHILE RAISE RETURN GO FETCH MOVE CLOSE OPEN SYSTEM CACHE UNCACHE ADD CHANGE STOP"
     ),
 }
+_KINDS = {kind: frozenset(verbs.split(" ")) for kind, verbs in _VERBS.items()}
 _WORDS = {StatementKind.DDL: "changes the schema", StatementKind.WRITE: "writes"}
 _WORDS |= {StatementKind.TRANSACTION: "controls a transaction", StatementKind.SESSION: "changes the session"}
 _WORDS |= {StatementKind.EXPLAIN: "explains or describes", StatementKind.COMMAND: "runs a command"}
@@ -128,10 +49,11 @@ _WORDS |= {StatementKind.UNPARSED: "is no statement known here", StatementKind.E
 _FORBIDDEN_FUNCTIONS = re.compile(
     r"""(?ix)\A(?:
       load_extension | readfile | writefile | edit | fts3_tokenizer
-    | read_(?:csv|csv_auto|parquet|json|json_auto|json_objects|json_objects_auto|ndjson|ndjson_auto|ndjson_objects
-             |text|blob|xlsx|avro)
-    | sniff_csv | parquet_(?:scan|metadata|schema|file_metadata|kv_metadata) | glob | (?:sqlite|postgres|mysql|iceberg
-             |delta)_(?:scan|query|execute|attach) | st_read | duckdb_secrets | which_secret | getenv | query | query_table
+    | read_(?:csv|csv_auto|parquet|json|json_auto|json_objects|json_objects_auto|ndjson|ndjson_auto
+             |ndjson_objects|text|blob|xlsx|avro)
+    | sniff_csv | parquet_(?:scan|metadata|schema|file_metadata|kv_metadata) | glob
+    | (?:sqlite|postgres|mysql|iceberg|delta)_(?:scan|query|execute|attach) | st_read
+    | duckdb_secrets | which_secret | getenv | query | query_table
     | pg_read_file | pg_read_binary_file | pg_ls_\w+ | pg_stat_file | lo_\w+ | dblink\w* | pg_terminate_backend
     | pg_cancel_backend | pg_reload_conf | pg_rotate_logfile | set_config | nextval | setval | pg_notify
     | pg_advisory_\w+ | pg_try_advisory_\w+ | query_to_xml\w* | table_to_xml\w* | database_to_xml\w* | schema_to_xml\w*

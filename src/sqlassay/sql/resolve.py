@@ -1,0 +1,609 @@
+"""What does a query read and return? Every name to its base column, at every scope, in one walk."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlassay.sql import joins, sources
+from sqlassay.sql.bind import Binder
+from sqlassay.sql.parse import Unparsable, sqlglot_dialect
+from sqlassay.sql.render import Renderer, unwrapped
+from sqlassay.sql.schema import SchemaIndex
+from sqlassay.sql.scope import Collected, Cte, CteScope, Outcome, Output, Scope, Source, Value, numbered, ordered, plain
+
+# Where an output alias may be used beside ORDER BY: dialects that allow it in WHERE and in expressions.
+_ALIAS_ANYWHERE = frozenset({"sqlite", "duckdb", "snowflake", "databricks", "redshift", "clickhouse"})
+_ALIAS_IN_GROUPS = _ALIAS_ANYWHERE | {"mysql", "postgres", "bigquery", "trino"}
+_SELF_RECURSIVE = frozenset({"sqlite", "tsql", "oracle"})
+
+
+class Resolver:
+    """Resolves one statement against one schema; `collected` holds what was found anywhere in it."""
+
+    def __init__(self, text: str, index: SchemaIndex) -> None:
+        self.index = index
+        self.dialect = index.dialect
+        self.collected = Collected()
+        self.binder = Binder(text, index, self.collected)
+        self.key_texts: dict[int, str] = {}
+        """Sort and group keys by node: their text without direction, whole where there is a difference."""
+        self.short_key_texts: dict[int, str] = {}
+        self.alias_uses: set[int] = set()
+        """Column nodes that turned out to mean an output alias."""
+        self.last_outputs: list[Output] = []
+        self._outcomes: dict[int, Outcome] = {}
+        self._nulls_small = sqlglot_dialect(index.dialect).NULL_ORDERING
+
+    def nulls_first_by_default(self, descending: bool) -> bool:
+        if self._nulls_small == "nulls_are_last":
+            return False
+        return descending if self._nulls_small == "nulls_are_large" else not descending
+
+    def aggregation(self, text: str) -> None:
+        self.collected.aggregations.add(plain(text))
+
+    # Queries
+
+    def query(self, node: exp.Expr, parent: Scope | None, ctes: CteScope, anchor: Cte | None = None) -> Outcome:
+        """Resolve any query; `parent` is the scope that correlated names may reach."""
+        with_ = node.args.get("with_")
+        if with_ is not None:
+            ctes = self._with(with_, parent, ctes)
+        if isinstance(node, exp.Select):
+            outcome = self._select(node, parent, ctes)
+        elif isinstance(node, exp.SetOperation):
+            outcome = self._set_operation(node, parent, ctes, anchor)
+        elif isinstance(node, exp.Values):
+            outcome = self._values(node, parent, ctes)
+        elif isinstance(node, (exp.Subquery, exp.Paren)):
+            outcome = self._parenthesised(node, parent, ctes)
+        elif isinstance(node, (exp.Table, exp.Pivot)):
+            outcome = self._bare_table(node, parent, ctes)
+        else:
+            raise Unparsable(f"not a query: {type(node).__name__}")
+        self._outcomes[id(node)] = outcome
+        return outcome
+
+    def subquery(self, node: exp.Expr, scope: Scope) -> Outcome:
+        """A query inside an expression of `scope`; resolved once however often it is rendered."""
+        found = self._outcomes.get(id(node))
+        if found is None:
+            scope.nested = True
+            found = self.query(node, scope, scope.ctes)
+        return found
+
+    def table_after_in(self, field: exp.Expr, scope: Scope) -> Outcome | None:
+        """SQLite's `x IN table`."""
+        if self.dialect != "sqlite" or not isinstance(field, exp.Column):
+            return None
+        found = self._outcomes.get(id(field))
+        if found is None:
+            scope.nested = True
+            table = exp.Table(this=field.args["this"].copy(), db=field.args.get("table"))
+            found = self._outcomes[id(field)] = self._bare_table(table, scope, scope.ctes)
+        return found
+
+    def _with(self, node: exp.Expr, parent: Scope | None, ctes: CteScope) -> CteScope:
+        recursive = bool(node.args.get("recursive"))
+        everything = CteScope(parent=ctes)
+        seen = ctes
+        for item in node.expressions:
+            alias = item.args.get("alias")
+            if alias is None:
+                continue
+            name = self.binder.key(alias.this)
+            columns = tuple(self.binder.key(column) for column in alias.args.get("columns") or ())
+            own = recursive or (self.dialect in _SELF_RECURSIVE and isinstance(item.this, exp.SetOperation))
+            entry = Cte(name=name, node=item.this, columns=columns, scope=everything if own else seen, parent=parent)
+            everything.entries[name] = entry
+            seen = CteScope(parent=seen, entries={name: entry})
+        return everything
+
+    def cte(self, entry: Cte) -> Outcome:
+        """The outcome of a CTE; inside its own recursive part, what its first branch returns."""
+        if entry.outcome is not None:
+            return entry.outcome
+        if entry.busy:
+            return entry.partial or Outcome(outputs=[], open=True)
+        entry.busy = True
+        try:
+            outcome = self.query(entry.node, entry.parent, entry.scope, entry)
+        finally:
+            entry.busy = False
+        entry.outcome = renamed(outcome, entry.columns)
+        return entry.outcome
+
+    def _parenthesised(self, node: exp.Expr, parent: Scope | None, ctes: CteScope) -> Outcome:
+        inner = node.this
+        if isinstance(inner, exp.Table):
+            return self._bare_table(inner, parent, ctes)
+        outcome = self.query(inner, parent, ctes)
+        tail = self._tail(node, outcome, parent, ctes)
+        return (
+            outcome
+            if not tail
+            else Outcome(
+                outputs=outcome.outputs,
+                canonical=f"({outcome.canonical}){tail}",
+                open=outcome.open,
+                tables=outcome.tables,
+            )
+        )
+
+    def _bare_table(self, node: exp.Expr, parent: Scope | None, ctes: CteScope) -> Outcome:
+        """`TABLE t`, a parenthesised join, a PIVOT statement: everything of what stands in FROM."""
+        scope = Scope(parent=parent, ctes=ctes)
+        shape = joins.Shape()
+        renderer = Renderer(self, scope)
+        sources.add(self, node, scope, renderer, shape)
+        outputs, opened = self._star(scope, None)
+        tables = tables_of(scope)
+        return Outcome(outputs=outputs, canonical="SELECT * FROM " + shape.written(), open=opened, tables=tables)
+
+    def _values(self, node: exp.Expr, parent: Scope | None, ctes: CteScope) -> Outcome:
+        renderer = Renderer(self, Scope(parent=parent, ctes=ctes))
+        rows: list[str] = []
+        width, reads, aggregate = 0, set[str](), False
+        for row in node.expressions:
+            cells = row.expressions if isinstance(row, exp.Tuple) else [row]
+            values = [renderer.value(cell) for cell in cells]
+            width = max(width, len(values))
+            for value in values:
+                reads |= value.reads
+                aggregate = aggregate or value.aggregate
+            rows.append("(" + ", ".join(value.text for value in values) + ")")
+        text = "VALUES " + ", ".join(rows)
+        single = len(rows) == 1
+        outputs = []
+        for i in range(width):
+            cell = f"{text}[{i + 1}]" if not single else rows[0]
+            value = Value(text=cell, reads=frozenset(reads), aggregate=aggregate, sure=False)
+            outputs.append(Output(key=f"column{i + 1}", name=f"column{i + 1}", value=value))
+        tail = self._tail(node, Outcome(outputs=outputs), parent, ctes)
+        return Outcome(outputs=outputs, canonical=text + tail)
+
+    # Set operations
+
+    def _set_operation(self, node: exp.Expr, parent: Scope | None, ctes: CteScope, anchor: Cte | None) -> Outcome:
+        kind, distinct = type(node), bool(node.args.get("distinct"))
+        branches: list[exp.Expr] = []
+        at: exp.Expr = node
+        while True:
+            branches.append(at.expression)
+            left = at.this
+            same = type(left) is kind and bool(left.args.get("distinct")) == distinct and bare_operation(left)
+            if not same:
+                branches.append(left)
+                break
+            at = left
+        branches.reverse()
+        outcomes: list[Outcome] = []
+        for branch in branches:
+            outcome = self.query(branch, parent, ctes)
+            if anchor is not None and not outcomes:
+                anchor.partial = renamed(outcome, anchor.columns)
+            outcomes.append(outcome)
+        outputs = self._united(outcomes, by_name=bool(node.args.get("by_name")))
+        texts = [f"({outcome.canonical})" for outcome in outcomes]
+        word = {exp.Union: "UNION", exp.Intersect: "INTERSECT", exp.Except: "EXCEPT"}.get(kind, kind.__name__.upper())
+        word += "" if distinct else " ALL"
+        if kind is not exp.Except:
+            texts = ordered(texts)
+        tables = tuple(sorted({table for outcome in outcomes for table in outcome.tables}))
+        whole = Outcome(outputs=outputs, open=any(outcome.open for outcome in outcomes), tables=tables)
+        whole.canonical = f" {word} ".join(texts) + self._tail(node, whole, parent, ctes)
+        return whole
+
+    def _united(self, outcomes: list[Outcome], *, by_name: bool) -> list[Output]:
+        first = outcomes[0].outputs
+        others = [outcome.by_key() for outcome in outcomes[1:]] if by_name else []
+        outputs: list[Output] = []
+        for i, output in enumerate(first):
+            values = [output.value]
+            if by_name:
+                values += [found[output.key] for found in others if output.key in found]
+            else:
+                values += [outcome.outputs[i].value for outcome in outcomes[1:] if i < len(outcome.outputs)]
+            outputs.append(Output(key=output.key, name=output.name, value=united(values)))
+        return outputs
+
+    def _tail(self, node: exp.Expr, outcome: Outcome, parent: Scope | None, ctes: CteScope) -> str:
+        """ORDER BY and LIMIT of a set operation or a parenthesised query, over its output columns."""
+        order, limit, offset = (node.args.get(name) for name in ("order", "limit", "offset"))
+        if order is None and limit is None and offset is None:
+            return ""
+        scope = Scope(parent=parent, ctes=ctes)
+        scope.sources.append(Source(alias=None, label="", columns=outcome.by_key(), open=outcome.open))
+        renderer = Renderer(self, scope)
+        keys = [self.key_text(renderer, key, outcome.outputs) for key in (order.expressions if order else ())]
+        return _order_text(keys) + self._limit_text(renderer, node)
+
+    # SELECT
+
+    def _select(self, node: exp.Expr, parent: Scope | None, ctes: CteScope) -> Outcome:
+        scope = Scope(parent=parent, ctes=ctes)
+        args = node.args
+        renderer = Renderer(self, scope)
+        for window in args.get("windows") or ():
+            scope.windows[self.binder.key(window.this)] = window
+        shape = joins.Shape()
+        from_ = args.get("from_")
+        if from_ is not None:
+            sources.add(self, from_.this, scope, renderer, shape)
+        for join in args.get("joins") or ():
+            joins.add(self, join, scope, renderer, shape)
+        for lateral in args.get("laterals") or ():
+            sources.add(self, lateral, scope, renderer, shape)
+        for item in node.expressions:
+            if type(item) is exp.Alias:
+                key = self.binder.key(item.args["alias"]) if isinstance(item.args["alias"], exp.Identifier) else ""
+                scope.aliases.setdefault(key, item.this)
+        scope.alias_fallback = self.dialect in _ALIAS_ANYWHERE
+        outputs, opened = self._outputs(node, scope, renderer)
+        parts = self._clauses(node, scope, renderer, shape, outputs)
+        if scope.nested or any(s.label.find("\x1f") >= 0 for s in scope.sources):
+            parts = self._clauses(node, scope, Renderer(self, scope, full=True), shape, outputs)
+        return Outcome(outputs=outputs, canonical=parts, open=opened, tables=tables_of(scope))
+
+    def _clauses(
+        self, node: exp.Expr, scope: Scope, renderer: Renderer, shape: joins.Shape, outputs: list[Output]
+    ) -> str:
+        """The clauses after the select list, collected (or, with a full renderer, only written)."""
+        args = node.args
+        collect = not renderer.full
+        where_texts: list[str] = list(shape.filters(renderer))
+        for name in ("prewhere", "where"):
+            clause = args.get(name)
+            if clause is not None:
+                where_texts += joins.conditions(self, clause.this, scope, renderer, collect=collect)
+        connect = args.get("connect")
+        tail = ""
+        if connect is not None:
+            start, again = connect.args.get("start"), connect.args.get("connect")
+            texts = [renderer.render(part) for part in (start, again) if part is not None]
+            tail += " CONNECT BY " + " START WITH ".join(reversed(texts))
+        groups = self._groups(node, scope, renderer, outputs, collect=collect)
+        scope.alias_fallback = self.dialect in _ALIAS_IN_GROUPS
+        having = self._filter_texts(args.get("having"), renderer, collect=collect)
+        scope.alias_fallback = self.dialect in _ALIAS_ANYWHERE or self.dialect == "bigquery"
+        qualify = self._filter_texts(args.get("qualify"), renderer, collect=collect)
+        distinct = args.get("distinct")
+        word = "SELECT"
+        if distinct is not None:
+            on = distinct.args.get("on")
+            word += " DISTINCT"
+            if on is not None:
+                keys = on.expressions if isinstance(on, exp.Tuple) else [on]
+                word += " ON (" + ", ".join(ordered(self.key_text(renderer, key, outputs) for key in keys)) + ")"
+        order = args.get("order")
+        order_keys: list[str] = []
+        if order is not None and not _all_keyword(order.expressions):
+            order_keys = [self.key_text(renderer, key, outputs) for key in order.expressions]
+        elif order is not None:
+            order_keys = ["ALL"]
+        text = f"{word} " + ", ".join(output.value.whole for output in outputs)
+        if shape.any:
+            text += " FROM " + shape.written(renderer if renderer.full else None)
+        if where_texts:
+            text += " WHERE " + " AND ".join(ordered(set(where_texts)))
+        if groups:
+            text += " GROUP BY " + ", ".join(groups)
+        if having:
+            text += " HAVING " + " AND ".join(ordered(set(having)))
+        if qualify:
+            text += " QUALIFY " + " AND ".join(ordered(set(qualify)))
+        return text + tail + _order_text(order_keys) + self._limit_text(renderer, node)
+
+    def _filter_texts(self, clause: exp.Expr | None, renderer: Renderer, *, collect: bool) -> list[str]:
+        if clause is None:
+            return []
+        texts = renderer.conjunct_texts(clause.this)
+        if collect:
+            self.collected.filters.update(plain(text) for text in texts)
+        return texts
+
+    def _groups(
+        self, node: exp.Expr, scope: Scope, renderer: Renderer, outputs: list[Output], *, collect: bool
+    ) -> list[str]:
+        group = node.args.get("group")
+        if group is None:
+            return []
+        scope.alias_fallback = self.dialect in _ALIAS_IN_GROUPS
+        texts: list[str] = []
+        if group.args.get("all"):
+            texts = [output.value.text for output in outputs if not output.value.aggregate]
+        for key in group.expressions:
+            bare = unwrapped(key)
+            if isinstance(bare, exp.Tuple):
+                texts += [self.key_text(renderer, one, outputs) for one in bare.expressions]
+            elif isinstance(bare, (exp.Rollup, exp.Cube, exp.GroupingSets)):
+                texts += self._grouping_set(bare, renderer, outputs)
+            else:
+                texts.append(self.key_text(renderer, key, outputs, columns_first=True))
+        for name in ("rollup", "cube", "grouping_sets"):
+            for item in group.args.get(name) or ():
+                texts += self._grouping_set(item, renderer, outputs)
+        if collect:
+            self.collected.group_by.update(plain(text) for text in texts)
+        return ordered(set(texts))
+
+    def _grouping_set(self, node: exp.Expr, renderer: Renderer, outputs: list[Output]) -> list[str]:
+        keys: list[exp.Expr] = []
+        pending = list(node.expressions) if isinstance(node, exp.Expr) else []
+        while pending:
+            item = unwrapped(pending.pop(0))
+            if isinstance(item, (exp.Tuple, exp.Rollup, exp.Cube, exp.GroupingSets)):
+                pending = list(item.expressions) + pending
+            else:
+                keys.append(item)
+        return [self.key_text(renderer, key, outputs, columns_first=True) for key in keys]
+
+    def key_text(self, renderer: Renderer, key: exp.Expr, outputs: list[Output], *, columns_first: bool = False) -> str:
+        """A key of ORDER BY or GROUP BY: a number or an output alias means that output column."""
+        ordered_key = key if isinstance(key, exp.Ordered) else None
+        bare = unwrapped(ordered_key.this if ordered_key is not None else key)
+        position = position_of(bare, outputs, self.binder, columns_first=columns_first)
+        if position is None:
+            text = renderer.render(bare)
+        else:
+            value = outputs[position].value
+            text = value.whole if renderer.full else value.text
+        self.key_texts[id(bare)] = text
+        if not renderer.full:
+            self.short_key_texts[id(bare)] = text
+        if ordered_key is None:
+            return text
+        return text + _direction(ordered_key, self)
+
+    def sort_texts(self, node: exp.Expr, outcome: Outcome) -> list[str]:
+        """The canonical sort keys of the outermost query, without direction."""
+        keys = node.args["order"].expressions
+        if _all_keyword(keys):
+            return [output.value.text for output in outcome.outputs]
+        bare = (unwrapped(key.this if isinstance(key, exp.Ordered) else key) for key in keys)
+        return [self.short_key_texts.get(id(key), "") for key in bare]
+
+    def _limit_text(self, renderer: Renderer, node: exp.Expr) -> str:
+        text = ""
+        limit, offset = node.args.get("limit"), node.args.get("offset")
+        if limit is not None:
+            count = limit.args.get("count") or limit.args.get("expression")
+            text += " LIMIT " + (renderer.render(count) if isinstance(count, exp.Expr) else "1")
+            shift = limit.args.get("offset")
+            if isinstance(shift, exp.Expr):
+                text += " OFFSET " + renderer.render(shift)
+            options = limit.args.get("limit_options")
+            if options is not None and options.args.get("with_ties"):
+                text += " WITH TIES"
+            by = limit.args.get("expressions") or node.args.get("limit_by")
+            if isinstance(by, list) and by:
+                text += " BY " + renderer.many(by)
+        if offset is not None and isinstance(offset.expression, exp.Expr):
+            text += " OFFSET " + renderer.render(offset.expression)
+        return text
+
+    # The select list
+
+    def _outputs(self, node: exp.Expr, scope: Scope, renderer: Renderer) -> tuple[list[Output], bool]:
+        outputs: list[Output] = []
+        opened = False
+        for item in node.expressions:
+            star = item if isinstance(item, exp.Star) else item.this if _is_star(item) else None
+            if star is not None:
+                source = self._starred(item, scope)
+                found, more = self._star(scope, source)
+                outputs += self._adjusted(star, found, renderer)
+                opened = opened or more
+                continue
+            named = item.args.get("alias") if isinstance(item, exp.Alias) else None
+            inner = item.this if named is not None else item
+            if isinstance(item, exp.Aliases):
+                outputs += self._several(item, renderer)
+                continue
+            value = self._with_whole(inner, renderer)
+            outputs.append(self._output(named, inner, value))
+        return outputs, opened
+
+    def _with_whole(self, node: exp.Expr, renderer: Renderer) -> Value:
+        before = renderer.scope.nested
+        renderer.scope.nested = False
+        value = renderer.value(node)
+        nested = renderer.scope.nested
+        renderer.scope.nested = before or nested
+        if not nested:
+            return value
+        whole = Renderer(self, renderer.scope, full=True).value(node)
+        return Value(
+            text=value.text, origin=value.origin, reads=value.reads, aggregate=value.aggregate, sure=value.sure,
+            full=whole.text,
+        )  # fmt: skip
+
+    def _several(self, item: exp.Expr, renderer: Renderer) -> list[Output]:
+        value = renderer.value(item.this)
+        names = [alias for alias in item.expressions if isinstance(alias, exp.Identifier)]
+        several = len(names) > 1
+        return [
+            Output(
+                key=self.binder.key(name),
+                name=name.this,
+                value=Value(text=f"{value.text}[{i + 1}]", reads=value.reads) if several else value,
+            )
+            for i, name in enumerate(names)
+        ]
+
+    def _output(self, named: object, inner: exp.Expr, value: Value) -> Output:
+        if isinstance(named, exp.Identifier):
+            return Output(key=self.binder.key(named), name=named.this, value=value)
+        if isinstance(named, str):
+            return Output(key=self.binder.fold(named, True), name=named, value=value)
+        bare = unwrapped(inner)
+        if isinstance(bare, exp.Column) and isinstance(bare.this, exp.Identifier):
+            return Output(key=self.binder.key(bare.this), name=bare.this.this, value=value)
+        if isinstance(bare, exp.Dot):
+            return Output(key=self.binder.fold(bare.name, False), name=bare.name, value=value)
+        if isinstance(bare, exp.Cast) and isinstance(unwrapped(bare.this), exp.Column):
+            column = unwrapped(bare.this)
+            return Output(key=self.binder.key(column.this), name=column.name, value=value)
+        name = self._engine_name(bare)
+        return Output(key=self.binder.fold(name, True) if name else "", name=name, value=value)
+
+    def _engine_name(self, node: exp.Expr) -> str:
+        """What the engine calls a column without a name, as far as queries may use it: PostgreSQL's function names."""
+        if self.dialect in ("postgres", "redshift"):
+            if isinstance(node, exp.Anonymous):
+                return str(node.this).lower()
+            if isinstance(node, exp.Case):
+                return "case"
+            if isinstance(node, exp.Func):
+                return node.sql_name().lower()
+            return "?column?"
+        return plain(node.sql(self.dialect)) if not isinstance(node, exp.Query) else ""
+
+    def _starred(self, item: exp.Expr, scope: Scope) -> Source | None:
+        if not _is_star(item):
+            return None
+        table = item.args.get("table")
+        if not isinstance(table, exp.Identifier):
+            return None
+        source = self.binder.source(self.binder.key(table), scope)
+        if source is None:
+            self.collected.unknown.add(self.index.naming.written(self.binder.key(table)))
+            return Source(alias="", label="?", columns={}, open=True)
+        return source
+
+    def _star(self, scope: Scope, only: Source | None) -> tuple[list[Output], bool]:
+        outputs: list[Output] = []
+        opened = False
+        merged_first = only is None and self.dialect not in ("sqlite", "duckdb") and scope.merged
+        if merged_first:
+            for key, value in scope.merged.items():
+                outputs.append(Output(key=key, name=self.index.naming.written(key), value=value))
+                self.collected.columns_read |= value.reads
+        for source in scope.sources if only is None else [only]:
+            opened = opened or (source.open and source.outputs is None)
+            for key, name, value in self.binder.star(source):
+                if only is None and (key in source.merged_away or (merged_first and key in scope.merged)):
+                    continue
+                shown = scope.merged.get(key, value) if only is None else value
+                if source.base is not None:
+                    self.collected.columns_read |= shown.reads
+                    self.collected.known |= shown.reads
+                outputs.append(Output(key=key, name=name, value=shown))
+        return outputs, opened
+
+    def _adjusted(self, star: exp.Expr, found: list[Output], renderer: Renderer) -> list[Output]:
+        """EXCLUDE, REPLACE and RENAME of a star."""
+        gone = {self.binder.fold(item.name, False) for item in _listed(star, "except_", "except", "exclude")}
+        replaced = {self.binder.fold(item.alias, False): item.this for item in _listed(star, "replace")}
+        new_names = {self.binder.fold(item.this.name, False): item.alias for item in _listed(star, "rename")}
+        if not (gone or replaced or new_names):
+            return found
+        outputs: list[Output] = []
+        for output in found:
+            if output.key in gone:
+                continue
+            if output.key in replaced:
+                output = Output(key=output.key, name=output.name, value=renderer.value(replaced[output.key]))
+            if output.key in new_names:
+                name = new_names[output.key]
+                output = Output(key=self.binder.fold(name, False), name=name, value=output.value)
+            outputs.append(output)
+        return outputs
+
+
+def _listed(star: exp.Expr, *names: str) -> list[exp.Expr]:
+    for name in names:
+        items = star.args.get(name)
+        if items:
+            return list(items) if isinstance(items, list) else [items]
+    return []
+
+
+def _is_star(item: exp.Expr) -> bool:
+    return isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
+
+
+def _all_keyword(keys: list[exp.Expr]) -> bool:
+    if len(keys) != 1:
+        return False
+    key = keys[0].this if isinstance(keys[0], exp.Ordered) else keys[0]
+    return isinstance(key, (exp.Column, exp.Var)) and key.name.upper() == "ALL" and not key.args.get("table")
+
+
+def _direction(key: exp.Expr, resolver: Resolver) -> str:
+    descending, nulls = bool(key.args.get("desc")), key.args.get("nulls_first")
+    text = " DESC" if descending else ""
+    if nulls is not None and bool(nulls) != resolver.nulls_first_by_default(descending):
+        text += " NULLS FIRST" if nulls else " NULLS LAST"
+    return text
+
+
+def _order_text(keys: list[str]) -> str:
+    return " ORDER BY " + ", ".join(keys) if keys else ""
+
+
+def bare_operation(node: exp.Expr) -> bool:
+    """A set operation without ORDER BY, LIMIT or WITH of its own."""
+    return not any(node.args.get(name) for name in ("order", "limit", "offset", "with_", "by_name"))
+
+
+def position_of(node: exp.Expr, outputs: list[Output], binder: Binder, *, columns_first: bool = False) -> int | None:
+    """The output column that a sort or group key means by number or by its alias, None where it means an expression."""
+    if isinstance(node, exp.Literal) and not node.args.get("is_string"):
+        try:
+            position = int(str(node.this)) - 1
+        except ValueError:
+            return None
+        return position if 0 <= position < len(outputs) else None
+    if columns_first or not isinstance(node, exp.Column) or node.args.get("table") is not None:
+        return None
+    if not isinstance(node.this, exp.Identifier):
+        return None
+    key = binder.key(node.this)
+    matches = [i for i, output in enumerate(outputs) if output.key == key]
+    return matches[0] if matches else None
+
+
+def renamed(outcome: Outcome, columns: tuple[str, ...]) -> Outcome:
+    """The outcome with its first columns called by a column list."""
+    if not columns:
+        return outcome
+    outputs = [
+        Output(key=columns[i], name=columns[i], value=output.value) if i < len(columns) else output
+        for i, output in enumerate(outcome.outputs)
+    ]
+    if outcome.open and len(outputs) < len(columns):
+        outputs += [Output(key=key, name=key, value=Value(text=key, sure=False)) for key in columns[len(outputs) :]]
+    return Outcome(outputs=outputs, canonical=outcome.canonical, open=outcome.open, tables=outcome.tables)
+
+
+def united(values: list[Value]) -> Value:
+    """One column of a set operation: it has an origin or a text only if all branches agree."""
+    texts = list(dict.fromkeys(value.text for value in values))
+    if len(texts) == 1:
+        return values[0]
+    origins = {value.origin for value in values}
+    reads = frozenset().union(*(value.reads for value in values))
+    return Value(
+        text=" | ".join(ordered(texts)),
+        origin=values[0].origin if len(origins) == 1 else None,
+        reads=reads,
+        aggregate=any(value.aggregate for value in values),
+        sure=False,
+    )
+
+
+def tables_of(scope: Scope) -> tuple[str, ...]:
+    """The relations under the sources of one scope, for short texts of subqueries."""
+    found: set[str] = set()
+    for source in scope.sources:
+        if source.base is not None:
+            found.add(source.base)
+        elif isinstance(source.identity, tuple):
+            found.update(source.identity[1])
+    return tuple(sorted(found))
+
+
+def whole_text(outcome: Outcome) -> str:
+    """The canonical text of a whole statement."""
+    return numbered(outcome.canonical)

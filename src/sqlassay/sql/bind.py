@@ -7,15 +7,18 @@ from sqlglot import exp
 from sqlassay.sql.schema import SchemaIndex
 from sqlassay.sql.scope import Collected, Scope, Source, Value
 
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _ROWID = frozenset({"rowid", "oid", "_rowid_"})
 _PSEUDO: dict[str, frozenset[str]] = {
-    "oracle": frozenset(
-        ["ROWNUM", "LEVEL", "ROWID", "SYSDATE", "SYSTIMESTAMP", "USER", "UID", "CONNECT_BY_ISLEAF", "CONNECT_BY_ISCYCLE", "ORA_ROWSCN"]
+    "oracle": _names(
+        "ROWNUM LEVEL ROWID SYSDATE SYSTIMESTAMP USER UID CONNECT_BY_ISLEAF CONNECT_BY_ISCYCLE ORA_ROWSCN"
     ),
-    "postgres": frozenset(["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid", "current_user", "session_user", "user", "current_role"]),
-    "bigquery": frozenset(
-        ["_table_suffix", "_partitiontime", "_partitiondate", "_file_name", "_change_type", "_change_timestamp"]
-    ),
+    "postgres": _names("ctid xmin xmax cmin cmax tableoid current_user session_user user current_role"),
+    "bigquery": _names("_table_suffix _partitiontime _partitiondate _file_name _change_type _change_timestamp"),
     "duckdb": frozenset({"rowid", "filename"}),
     "clickhouse": frozenset({"_part", "_table", "_partition_id", "_path", "_file"}),
     "snowflake": frozenset({"METADATA$FILENAME", "METADATA$FILE_ROW_NUMBER", "METADATA$ACTION", "METADATA$ROW_ID"}),

@@ -93,7 +93,7 @@ def add(resolver: Resolver, node: exp.Expr, scope: Scope, renderer: Renderer, sh
         kind = "asof"
     using = [resolver.binder.key(name) for name in node.args.get("using") or () if isinstance(name, exp.Identifier)]
     if str(node.args.get("method") or "").upper() == "NATURAL" or node.args.get("natural"):
-        using = _common(resolver, scope.sources[:before], added)
+        using = _common(scope.sources[:before], added)
     pair_texts = [_merge(resolver, key, scope, before, kind) for key in using]
     on = node.args.get("on")
     if not kind:
@@ -123,7 +123,7 @@ def add(resolver: Resolver, node: exp.Expr, scope: Scope, renderer: Renderer, sh
         for source in added:
             source.merged_away.update(source.columns)
             source.alias = None
-        scope.sources[before:] = [source for source in added if False]
+        del scope.sources[before:]
 
 
 def conditions(resolver: Resolver, node: exp.Expr, scope: Scope, renderer: Renderer, *, collect: bool) -> list[str]:
@@ -212,18 +212,18 @@ def _outer_item(resolver: Resolver, kind: str, pair: Pair, added: list[Source]) 
     resolver.collected.joins.add(f"{name}: {texts[0]} = {texts[1]}")
 
 
-def _common(resolver: Resolver, left: list[Source], right: list[Source]) -> list[str]:
+def _common(left: list[Source], right: list[Source]) -> list[str]:
     """The columns that a NATURAL JOIN equates, in the left side's order."""
-    right_keys = {key for source in right for key in _keys(resolver, source)}
+    right_keys = {key for source in right for key in _keys(source)}
     found: list[str] = []
     for source in left:
-        for key in _keys(resolver, source):
+        for key in _keys(source):
             if key in right_keys and key not in found and key not in source.merged_away:
                 found.append(key)
     return found
 
 
-def _keys(resolver: Resolver, source: Source) -> list[str]:
+def _keys(source: Source) -> list[str]:
     if source.relation is not None:
         return list(source.relation.columns)
     if source.outputs is not None:

@@ -194,9 +194,9 @@ def _outline(text: str, dialect: str) -> _Outline | None:
             word in _SET_WORDS and outline.select is not None and kind != TokenType.VAR and not _star_except(tokens, i)
         ):
             outline.set_operation = True
-        if outline.select is not None and outline.list_end is None and i > outline.select and word in _AFTER_LIST:
-            if not (word == "FROM" and tokens[i - 1].text.upper() == "DISTINCT" and _after_is(tokens, i - 1)):
-                outline.list_end = i
+        ends_list = word in _AFTER_LIST and not (word == "FROM" and _after_is(tokens, i - 1))
+        if ends_list and outline.select is not None and outline.list_end is None and i > outline.select:
+            outline.list_end = i
         if word == "DISTINCT" and outline.select is not None and i == outline.select + 1:
             outline.distinct = not (i + 1 < len(tokens) and tokens[i + 1].text.upper() == "ON")
         if kind == TokenType.ORDER_BY:
@@ -240,7 +240,9 @@ def _star_except(tokens: list[Token], i: int) -> bool:
 
 
 def _after_is(tokens: list[Token], i: int) -> bool:
-    """Whether DISTINCT at `i` belongs to IS [NOT] DISTINCT FROM."""
+    """Whether a DISTINCT at `i` belongs to IS [NOT] DISTINCT FROM."""
+    if i < 0 or tokens[i].text.upper() != "DISTINCT":
+        return False
     before = [token.text.upper() for token in tokens[max(0, i - 2) : i]]
     return "IS" in before
 

@@ -258,8 +258,10 @@ class Renderer:
     def case(self, node: exp.Expr) -> str:
         this, default = node.args.get("this"), node.args.get("default")
         parts = ["CASE"] if this is None else ["CASE", self.operand(this)]
-        for branch in node.args.get("ifs") or ():
-            parts.append(f"WHEN {self.render(unwrapped(branch.this))} THEN {self.operand(branch.args['true'])}")
+        parts += [
+            f"WHEN {self.render(unwrapped(branch.this))} THEN {self.operand(branch.args['true'])}"
+            for branch in node.args.get("ifs") or ()
+        ]
         if default is not None:
             parts.append(f"ELSE {self.operand(default)}")
         return " ".join([*parts, "END"])

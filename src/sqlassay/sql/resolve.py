@@ -185,7 +185,7 @@ class Resolver:
             outcomes.append(outcome)
         outputs = self._united(outcomes, by_name=bool(node.args.get("by_name")))
         texts = [f"({outcome.canonical})" for outcome in outcomes]
-        word = {exp.Union: "UNION", exp.Intersect: "INTERSECT", exp.Except: "EXCEPT"}.get(kind, kind.__name__.upper())
+        word = "UNION" if kind is exp.Union else "INTERSECT" if kind is exp.Intersect else "EXCEPT"
         word += "" if distinct else " ALL"
         if kind is not exp.Except:
             texts = ordered(texts)

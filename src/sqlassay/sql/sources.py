@@ -36,7 +36,7 @@ def add(resolver: Resolver, node: exp.Expr, scope: Scope, renderer: Renderer, sh
     source = _source(resolver, node, scope, renderer, shape)
     pivots = node.args.get("pivots")
     if pivots:
-        source = _pivoted(resolver, source, pivots, scope, renderer)
+        source = _pivoted(resolver, source, pivots, scope)
     if source is not _MERGED:
         scope.sources.append(source)
         shape.add(source.label if source.base is not None else _derived_text(source))
@@ -69,7 +69,7 @@ def _source(resolver: Resolver, node: exp.Expr, scope: Scope, renderer: Renderer
         return _table(resolver, node, scope)
     if isinstance(node, exp.Pivot):
         inner = _source(resolver, node.this, scope, renderer, shape)
-        return _pivoted(resolver, inner, [node], scope, renderer)
+        return _pivoted(resolver, inner, [node], scope)
     if isinstance(node, exp.Lateral):
         return _lateral(resolver, node, scope, renderer)
     if isinstance(node, (exp.Subquery, exp.Paren)):
@@ -280,7 +280,7 @@ def _call_text(node: exp.Expr, renderer: Renderer) -> str:
     return renderer.render(node)
 
 
-def _pivoted(resolver: Resolver, source: Source, pivots: list[exp.Expr], scope: Scope, renderer: Renderer) -> Source:
+def _pivoted(resolver: Resolver, source: Source, pivots: list[exp.Expr], scope: Scope) -> Source:
     """PIVOT and UNPIVOT: what is named inside is read; the columns that come out are open."""
     from sqlassay.sql.render import Renderer as Reader
 
@@ -296,9 +296,8 @@ def _pivoted(resolver: Resolver, source: Source, pivots: list[exp.Expr], scope: 
             value = reader.value(column)
             reads |= value.reads
             kept.pop(value.origin.rsplit(".", 1)[-1] if value.origin else column.name, None)
-        for aggregate in [*pivot.expressions, *(pivot.args.get("using") or ())]:
-            if aggregate.find(exp.AggFunc):
-                texts.append(reader.render(aggregate))
+        aggregates = [*pivot.expressions, *(pivot.args.get("using") or ())]
+        texts += [reader.render(one) for one in aggregates if one.find(exp.AggFunc)]
         named = pivot.args.get("alias")
         if named is not None and isinstance(named.this, exp.Identifier):
             alias = resolver.binder.key(named.this)

@@ -91,12 +91,11 @@ def _resolve(text: str, index: SchemaIndex, agent_adds: Additions, inside: tuple
     outcome = resolver.query(tree, None, CteScope(parent=None))
     if resolver.collected.ambiguous is not None:
         raise Unparsable(resolver.collected.ambiguous)
-    return _told(text, tree, top, outcome, resolver, index, inside)
+    return _told(text, top, outcome, resolver, index, inside)
 
 
 def _told(
     text: str,
-    tree: exp.Expr,
     top: exp.Expr,
     outcome: Outcome,
     resolver: Resolver,

@@ -166,7 +166,7 @@ def _query(
         executed=executed,
         succeeded=succeeded,
         error=reply.error if reply is not None and reply.failed and role is not Role.CHECK else None,
-        row_count=reply.row_count if shown is not None else None,
+        row_count=reply.row_count if reply is not None and shown is not None else None,
         seen=shown,
         duration_s=call.duration_s,
         tool=call.tool,

@@ -130,7 +130,8 @@ def _ended(
     answer = ending.answer if ending.answer is not None else None if last is None else _answer(last)
     if ending.exception is not None:
         signal, error = of_exception(*ending.exception)
-        return signal, answer if last is not None and not last.requests and not last.refusal else None, None, error
+        said = last is not None and not last.requests and not last.refusal
+        return signal, answer or None if said else None, None, error
     if ending.signal is not None:
         return ending.signal, answer, None, ending.error
     if ending.interrupt is not None:

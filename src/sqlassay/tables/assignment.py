@@ -1,0 +1,315 @@
+"""Which candidate column stands for which reference column, so that the rows become equal? Decided, not tried out.
+
+Deciding equality of two tables up to a permutation of their columns is as hard as graph isomorphism in general, so it
+is done as good isomorphism programs do: columns are told apart by what they hold, then rows and columns are told apart
+by each other until nothing changes, and only columns that still look alike are chosen one by one. Every assignment is
+confirmed on whole rows, so an answer "equal" is never wrong. The choices are bounded by `CHOICES`; only tables whose
+columns are symmetric in a way that survives refinement can reach the bound, and they then count as unequal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlassay.tables.cells import is_number
+from sqlassay.tables.matching import skeleton
+from sqlassay.tables.rows import Bench
+
+CHOICES: Final = 512
+"""Individual choices between look-alike columns before the search gives up."""
+
+Words = NDArray[np.uint64]
+Confirm = Callable[[Sequence[int]], bool]
+
+_A: Final = np.uint64(0x9E3779B97F4A7C15)
+_B: Final = np.uint64(0xBF58476D1CE4E5B9)
+_C: Final = np.uint64(0x94D049BB133111EB)
+
+
+def _mix(values: Words) -> Words:
+    values = values + _A
+    values = (values ^ (values >> np.uint64(30))) * _B
+    values = (values ^ (values >> np.uint64(27))) * _C
+    return values ^ (values >> np.uint64(31))
+
+
+def compatible(bench: Bench, permitted: Callable[[int, int], bool]) -> list[list[bool]]:
+    """For each pair of columns whether their values alone allow it: equal bags, or sorted numbers within tolerance.
+
+    With rows that may be left out (a pool), a column only has to be able to hold the other's values.
+    """
+    reference, candidate = bench.reference, bench.candidate
+    bags: dict[tuple[int, int, str], Any] = {}
+
+    def bag(side: int, position: int, form: Any) -> Any:
+        key = (side, position, form)
+        if key not in bags:
+            cells = (reference, candidate)[side][position].form(form)
+            counts: dict[Any, int] = {}
+            for cell in cells:
+                counts[cell] = counts.get(cell, 0) + 1
+            bags[key] = counts
+        return bags[key]
+
+    def fits(i: int, j: int) -> bool:
+        if not permitted(i, j):
+            return False
+        meeting = bench.meeting(i, j)
+        left, right = bag(0, i, meeting.form), bag(1, j, meeting.form)
+        if bench.optional:
+            return meeting.tolerant or all(left.get(cell, 0) >= count for cell, count in right.items())
+        if left == right:
+            return True
+        return meeting.tolerant and _profiles_agree(
+            reference[i].cells, candidate[j].cells, bench
+        )
+
+    return [[fits(i, j) for j in range(candidate.width)] for i in range(reference.width)]
+
+
+def _profiles_agree(left: Sequence[Any], right: Sequence[Any], bench: Bench) -> bool:
+    if len(left) != len(right):
+        return False
+    numbers = (sorted(filter(is_number, left)), sorted(filter(is_number, right)))
+    if len(numbers[0]) != len(numbers[1]):
+        return False
+    for a, b in zip(*numbers, strict=True):
+        if a != b and abs(float(a) - float(b)) > max(bench.agree.width(a), bench.agree.width(b)):
+            return False
+    bones: dict[Any, int] = {}
+    for cell in left:
+        if not is_number(cell):
+            bones[skeleton(cell)] = bones.get(skeleton(cell), 0) + 1
+    for cell in right:
+        if not is_number(cell):
+            bone = skeleton(cell)
+            if not bones.get(bone):
+                return False
+            bones[bone] -= 1
+    return True
+
+
+def search(
+    bench: Bench,
+    allowed: list[list[bool]],
+    *,
+    prefer: Callable[[int, int], Any],
+    confirm: Confirm,
+) -> tuple[int, ...] | None:
+    """An assignment (candidate position per reference column) that `confirm` accepts, or None.
+
+    Among columns that look alike, pairs with the smaller `prefer(reference, candidate)` are chosen first. The
+    candidate may be wider than the reference; then its spare columns stay unassigned.
+    """
+    if not _completable(allowed):
+        return None
+    return _Search(bench, allowed, prefer, confirm).run()
+
+
+def _completable(allowed: list[list[bool]]) -> bool:
+    """Whether every reference column can have a candidate column of its own (augmenting paths)."""
+    taken: dict[int, int] = {}
+
+    def place(i: int, seen: set[int]) -> bool:
+        for j, possible in enumerate(allowed[i]):
+            if possible and j not in seen:
+                seen.add(j)
+                if j not in taken or place(taken[j], seen):
+                    taken[j] = i
+                    return True
+        return False
+
+    return all(place(i, set()) for i in range(len(allowed)))
+
+
+@dataclass(slots=True)
+class _State:
+    left: Words
+    right: Words
+    left_rows: Words
+    right_rows: Words
+
+
+class _Search:
+    def __init__(
+        self, bench: Bench, allowed: list[list[bool]], prefer: Callable[[int, int], Any], confirm: Confirm
+    ) -> None:
+        self.allowed, self.prefer, self.confirm = allowed, prefer, confirm
+        self.left_width, self.right_width = bench.reference.width, bench.candidate.width
+        self.square = self.left_width == self.right_width
+        self.budget = CHOICES
+        components = _components(allowed)
+        self.left_cells, self.right_cells = _codes(bench, allowed, components)
+        self.start = _State(
+            _mix(np.array(components[0], dtype=np.uint64)),
+            _mix(np.array(components[1], dtype=np.uint64)),
+            *_row_colours(bench),
+        )
+        self.use_rows = self.square and not bench.optional
+
+    def run(self) -> tuple[int, ...] | None:
+        state = self._refine(self.start)
+        return None if state is None else self._choose(state, {})
+
+    def _refine(self, state: _State) -> _State | None:
+        """Tell rows apart by their columns and columns by their rows until nothing new is told apart."""
+        if not self.use_rows:
+            return state
+        left, right, classes = state.left, state.right, -1
+        left_rows, right_rows = state.left_rows, state.right_rows
+        while True:
+            rows_a = _mix(left_rows + _mix(self.left_cells ^ left[:, None]).sum(axis=0, dtype=np.uint64))
+            rows_b = _mix(right_rows + _mix(self.right_cells ^ right[:, None]).sum(axis=0, dtype=np.uint64))
+            columns_a = _mix(left + _mix(self.left_cells ^ rows_a[None, :]).sum(axis=1, dtype=np.uint64))
+            columns_b = _mix(right + _mix(self.right_cells ^ rows_b[None, :]).sum(axis=1, dtype=np.uint64))
+            if not (np.array_equal(np.sort(columns_a), np.sort(columns_b))):
+                return None
+            now = len(np.unique(columns_a)) + len(np.unique(rows_a))
+            if not np.array_equal(np.sort(rows_a), np.sort(rows_b)):
+                return None
+            if now == classes:
+                return _State(columns_a, columns_b, rows_a, rows_b)
+            classes, left, right, left_rows, right_rows = now, columns_a, columns_b, rows_a, rows_b
+
+    def _options(self, state: _State, i: int, taken: set[int]) -> list[int]:
+        same = (
+            [j for j in range(self.right_width) if state.right[j] == state.left[i]]
+            if self.use_rows
+            else range(self.right_width)
+        )
+        return sorted(
+            (j for j in same if j not in taken and self.allowed[i][j]), key=lambda j: (self.prefer(i, j), j)
+        )
+
+    def _choose(self, state: _State, chosen: dict[int, int]) -> tuple[int, ...] | None:
+        taken = set(chosen.values())
+        options: dict[int, list[int]] = {}
+        for i in range(self.left_width):
+            if i not in chosen:
+                options[i] = self._options(state, i, taken)
+                if not options[i]:
+                    return None
+        if all(len(found) == 1 for found in options.values()):
+            assignment = {**chosen, **{i: found[0] for i, found in options.items()}}
+            if len(set(assignment.values())) < self.left_width:
+                return None
+            answer = tuple(assignment[i] for i in range(self.left_width))
+            return answer if self.confirm(answer) else None
+        if self.use_rows and all(len(found) == 1 or self._twins(i, found) for i, found in options.items()):
+            greedy = self._greedy(chosen, options)
+            if greedy is not None and self.confirm(greedy):
+                return greedy
+        i = min((i for i in options if len(options[i]) > 1), key=lambda i: (len(options[i]), i))
+        tried: set[Any] = set()
+        for j in options[i]:
+            look = (self.right_cells[j].tobytes(), self.prefer(i, j)) if self.use_rows else j
+            if look in tried:
+                continue
+            tried.add(look)
+            self.budget -= 1
+            if self.budget < 0:
+                return None
+            found = self._fix(state, chosen, i, j)
+            if found is not None:
+                return found
+        return None
+
+    def _fix(self, state: _State, chosen: dict[int, int], i: int, j: int) -> tuple[int, ...] | None:
+        left, right = state.left.copy(), state.right.copy()
+        mark = _mix(np.array([len(chosen) + 1], dtype=np.uint64))[0]
+        left[i] = right[j] = left[i] ^ mark
+        state = _State(left, right, state.left_rows, state.right_rows)
+        refined = self._refine(state) if self.use_rows else self._prefix(state, i, j)
+        return None if refined is None else self._choose(refined, {**chosen, i: j})
+
+    def _prefix(self, state: _State, i: int, j: int) -> _State | None:
+        """Where one side has spare columns or rows: the columns chosen so far must already agree row by row."""
+        if not self.left_cells.shape[1] or self.left_cells.shape[1] != self.right_cells.shape[1]:
+            return state
+        rows_a = _mix(state.left_rows ^ self.left_cells[i])
+        rows_b = _mix(state.right_rows ^ self.right_cells[j])
+        if not np.array_equal(np.sort(rows_a), np.sort(rows_b)):
+            return None
+        return _State(state.left, state.right, rows_a, rows_b)
+
+    def _twins(self, i: int, found: list[int]) -> bool:
+        """Whether the columns to choose from are the same cell by cell, so that the choice cannot matter."""
+        first = self.right_cells[found[0]]
+        return all(np.array_equal(first, self.right_cells[j]) for j in found[1:])
+
+    def _greedy(self, chosen: dict[int, int], options: dict[int, list[int]]) -> tuple[int, ...] | None:
+        wishes = sorted((self.prefer(i, j), i, j) for i, found in options.items() for j in found)
+        assignment = dict(chosen)
+        used = set(chosen.values())
+        for _, i, j in wishes:
+            if i not in assignment and j not in used:
+                assignment[i] = j
+                used.add(j)
+        if len(assignment) < self.left_width:
+            return None
+        return tuple(assignment[i] for i in range(self.left_width))
+
+
+def _components(allowed: list[list[bool]]) -> tuple[list[int], list[int]]:
+    """Columns that can reach each other through allowed pairs share a number."""
+    width = len(allowed[0]) if allowed else 0
+    left, right = [-1] * len(allowed), [-1] * width
+    number = 0
+    for start in range(len(allowed)):
+        if left[start] >= 0:
+            continue
+        queue = [(0, start)]
+        while queue:
+            side, position = queue.pop()
+            side_labels = (left, right)[side]
+            if side_labels[position] >= 0:
+                continue
+            side_labels[position] = number
+            if side == 0:
+                queue += [(1, j) for j in range(width) if allowed[position][j]]
+            else:
+                queue += [(0, i) for i in range(len(allowed)) if allowed[i][position]]
+        number += 1
+    return left, [number if label < 0 else label for label in right]
+
+
+def _codes(
+    bench: Bench, allowed: list[list[bool]], components: tuple[list[int], list[int]]
+) -> tuple[Words, Words]:
+    """Cells as shared codes, one row per column; a component in which cells need not be identical shows NULLs only."""
+    coarse = {
+        components[0][i]
+        for i, row in enumerate(allowed)
+        for j, possible in enumerate(row)
+        if possible and (bench.meeting(i, j).tolerant or bench.meeting(i, j).form != "plain")
+    }
+    codes: dict[Any, int] = {}
+
+    def encoded(cells: Sequence[Any], component: int) -> Words:
+        if component in coarse:
+            return np.fromiter((cell is None for cell in cells), dtype=np.uint64, count=len(cells))
+        return np.fromiter((codes.setdefault(c, len(codes) + 2) for c in cells), dtype=np.uint64, count=len(cells))
+
+    def side(table: Any, labels: list[int]) -> Words:
+        if not table.width or bench.optional:
+            return np.zeros((table.width, 0), dtype=np.uint64)
+        return _mix(np.stack([encoded(table[p].cells, labels[p]) for p in range(table.width)]))
+
+    return side(bench.reference, components[0]), side(bench.candidate, components[1])
+
+
+def _row_colours(bench: Bench) -> tuple[Words, Words]:
+    def colours(groups: Sequence[int] | None, height: int) -> Words:
+        if groups is None or bench.optional:
+            return np.zeros(height, dtype=np.uint64)
+        return _mix(np.asarray(groups, dtype=np.int64).astype(np.uint64))
+
+    return (
+        colours(bench.plan.reference_groups, bench.reference.height),
+        colours(bench.plan.candidate_groups, bench.candidate.height),
+    )

@@ -1,0 +1,189 @@
+"""What is in a column? Both tables as columns of normal forms, with what a pair of columns needs to be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cached_property
+from typing import Any, Final, Literal
+
+from sqlassay.records.relation import Column, Kind, Relation, Row
+from sqlassay.tables.cells import FALSE, TRUE, Mark, iso_timestamp, midnight, normal_column, types_of
+from sqlassay.tables.cells import is_number as _is_number
+from sqlassay.tables.cells import is_whole as _is_whole
+
+Form = Literal["plain", "stamp", "bits"]
+
+_DATED: Final = frozenset({date, datetime})
+_NUMERIC: Final = frozenset({int, float, Decimal})
+_TRUTH: Final = frozenset({Mark})
+
+
+class ColumnCells:
+    """One column's normal forms and the few facts about them that decide how it meets another column."""
+
+    def __init__(self, cells: Sequence[Any]) -> None:
+        self.cells = cells
+
+    @cached_property
+    def types(self) -> frozenset[type]:
+        return types_of(self.cells)
+
+    @cached_property
+    def numeric(self) -> bool:
+        """Whether a number occurs, bare or inside an array, a struct or a map."""
+        return bool(self.types & _NUMERIC) or tuple in self.types
+
+    @cached_property
+    def only_whole(self) -> bool:
+        """Whether every number in it is of integer type (nested values count as not)."""
+        if self.types <= {int, str, bytes}:
+            return True
+        return tuple not in self.types and all(_is_whole(cell) for cell in self.cells if _is_number(cell))
+
+    @cached_property
+    def truth(self) -> bool:
+        """Whether it holds booleans only."""
+        return self.types == _TRUTH and all(cell is TRUE or cell is FALSE for cell in self.cells if cell is not None)
+
+    @cached_property
+    def stamps(self) -> Sequence[Any] | None:
+        """The cells as timestamps (dates as midnight, ISO text read), None when one of them is no such thing."""
+        if not self.types:
+            return None
+        if self.types <= _DATED:
+            return [midnight(cell) if type(cell) is date else cell for cell in self.cells]
+        if self.types != {str}:
+            return None
+        read = [None if cell is None else iso_timestamp(cell) for cell in self.cells]
+        return None if any(r is None and c is not None for r, c in zip(read, self.cells, strict=True)) else read
+
+    @cached_property
+    def bits(self) -> Sequence[Any] | None:
+        """The cells as 1 and 0, None when one of them is neither boolean nor one of these numbers."""
+        if self.truth:
+            return [None if cell is None else 1 if cell is TRUE else 0 for cell in self.cells]
+        if self.types and self.types <= _NUMERIC and all(c is None or c in (0, 1) for c in self.cells):
+            return self.cells
+        return None
+
+    def form(self, form: Form) -> Sequence[Any]:
+        """The cells in the form that a pair of columns agreed on."""
+        if form == "plain":
+            return self.cells
+        cells = self.stamps if form == "stamp" else self.bits
+        if cells is None:
+            raise ValueError(f"the column has no form {form}")
+        return cells
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meeting:
+    """How two columns are compared: the form both take, and whether numbers in them may differ a little."""
+
+    form: Form = "plain"
+    tolerant: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coercions:
+    """Which coercions are on (specification section 5.0)."""
+
+    dates: bool = True
+    booleans: bool = True
+
+
+def meet(a: ColumnCells, b: ColumnCells, coercions: Coercions = Coercions()) -> Meeting:
+    """Decide per column pair, never cell by cell, how the two are compared (specification section 5.0).
+
+    >>> meet(ColumnCells([date(2024, 3, 5)]), ColumnCells(["2024-03-05"])).form
+    'stamp'
+    >>> meet(ColumnCells([1, 2]), ColumnCells([1, 3])).tolerant, meet(ColumnCells([1]), ColumnCells([1.5])).tolerant
+    (False, True)
+    """
+    if coercions.dates and a.types != b.types:
+        a_dated, b_dated = _dated(a), _dated(b)
+        if (a_dated and b.stamps is not None) or (b_dated and a.stamps is not None):
+            return Meeting(form="stamp")
+    if coercions.booleans and a.truth != b.truth and a.bits is not None and b.bits is not None:
+        return Meeting(form="bits")
+    if a.numeric and b.numeric:
+        return Meeting(tolerant=not (a.only_whole and b.only_whole))
+    return Meeting()
+
+
+def _dated(column: ColumnCells) -> bool:
+    return bool(column.types) and column.types <= _DATED
+
+
+class Table:
+    """A relation held as columns of normal forms, each made when it is first looked at."""
+
+    def __init__(self, columns: tuple[Column, ...], rows: Sequence[Row], *, decimals: bool, arrow: Any = None) -> None:
+        self.columns = columns
+        self.rows = rows
+        self.arrow = arrow
+        self._decimals = decimals
+        self._made: dict[int, ColumnCells] = {}
+        self._turned: list[Sequence[Any]] | None = None
+
+    @property
+    def width(self) -> int:
+        return len(self.columns)
+
+    @property
+    def height(self) -> int:
+        return len(self.rows) if self.arrow is None else int(self.arrow.num_rows)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    def __getitem__(self, position: int) -> ColumnCells:
+        made = self._made.get(position)
+        if made is None:
+            kind = self.columns[position].kind
+            made = ColumnCells(normal_column(self._raw(position), kind=kind, decimals=self._decimals))
+            self._made[position] = made
+        return made
+
+    def _raw(self, position: int) -> Sequence[Any]:
+        if self.arrow is not None:
+            return list(self.arrow.column(position).to_pylist())
+        if self._turned is None:
+            self._turned = list(zip(*self.rows, strict=True)) if self.rows else [()] * self.width
+        return self._turned[position]
+
+
+def tables_of(
+    reference: Relation, candidate: Relation, *, extra_rows: Sequence[Row] = (), keep: Sequence[Row] | None = None
+) -> tuple[Table, Table]:
+    """Both relations in one common normal form.
+
+    `keep` replaces the reference's rows and `extra_rows` follow them: how the rows tied across a cut come in.
+    """
+    decimals = _meets_decimals(reference) or _meets_decimals(candidate)
+    if keep is None and not extra_rows:
+        left = Table(reference.columns, reference.rows, decimals=decimals, arrow=reference.arrow)
+    else:
+        rows = [*(reference.tuples() if keep is None else keep), *extra_rows]
+        left = Table(reference.columns, rows, decimals=decimals)
+    return left, Table(candidate.columns, candidate.rows, decimals=decimals, arrow=candidate.arrow)
+
+
+def _meets_decimals(relation: Relation) -> bool:
+    """Whether a decimal can occur; only then floats have to become decimals too."""
+    safe = (Kind.INTEGER, Kind.FLOAT, Kind.TEXT, Kind.CHAR, Kind.BYTES, Kind.BOOLEAN, Kind.DATE, Kind.TIME, Kind.UUID)
+    for position, column in enumerate(relation.columns):
+        if column.kind in safe or column.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ, Kind.INTERVAL):
+            continue
+        if column.kind is not Kind.DYNAMIC:
+            return True
+        if relation.arrow is not None or any(type(row[position]) not in _NO_DECIMAL for row in relation.rows):
+            return True
+    return False
+
+
+_NO_DECIMAL: Final = frozenset({int, float, str, bytes, bool, type(None), date, datetime})

@@ -1,0 +1,433 @@
+"""Are two tables the same? The exact verdict, its looser readings, and what limits it.
+
+Specification section 5.1, shape `table`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice
+from typing import Final
+
+from sqlassay.records.relation import Kind, Relation
+from sqlassay.records.value import Ceiling
+from sqlassay.tables.assignment import compatible, search
+from sqlassay.tables.encode import Table, tables_of
+from sqlassay.tables.large import is_large, same_arrow_rows
+from sqlassay.tables.rows import Bench, Plan, rows_equal, rows_identical
+from sqlassay.tables.rule import Cut, Facts, Links, Order, TableRule
+from sqlassay.tables.tolerance import HAIR, Agreement
+
+_SUBSETS: Final = 256
+"""Ways to leave out absent optional columns that are looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What comparing two whole tables gave.
+
+    `assignment` is the candidate position per reference column (None for an absent optional one) under which the rows
+    are equal; None when they are not. `same_rows` is the verdict with order left out.
+    """
+
+    exact: bool
+    by_position: bool
+    with_extra: bool
+    same_rows: bool
+    assignment: tuple[int | None, ...] | None = None
+    ceilings: frozenset[Ceiling] = frozenset()
+
+
+def compare_tables(reference: Relation, candidate: Relation, rule: TableRule = TableRule()) -> Comparison:
+    """Compare a candidate table with a reference table by `rule` (specification section 5.1).
+
+    >>> from sqlassay.records.relation import Column
+    >>> def table(names, *rows):
+    ...     return Relation(columns=tuple(Column(name=name) for name in names), rows=rows)
+    >>> verdict = compare_tables(table("ab", (1, "x"), (2, "y")), table("ba", ("y", 2), ("x", 1)))
+    >>> verdict.exact, verdict.by_position, verdict.assignment
+    (True, False, (1, 0))
+    """
+    quick = _same_in_order(reference, candidate, rule)
+    if quick is not None:
+        return quick
+    return _Verdict(reference, candidate, rule).comparison()
+
+
+_ALWAYS_SAFE: Final = frozenset({int, str, bytes, type(None)})
+
+
+def _same_in_order(reference: Relation, candidate: Relation, rule: TableRule) -> Comparison | None:
+    """Equal row for row: the usual right answer, told by one comparison of two lists."""
+    if reference.arrow is not None or candidate.arrow is not None or reference.width != candidate.width:
+        return None
+    rows = reference.rows
+    if len(rows) != len(candidate.rows) or not reference.width:
+        return None
+    if not (rows == candidate.rows or list(rows) == list(candidate.rows)):
+        return None
+    if not _safely_equal(reference, candidate) or not _identity_permitted(reference, candidate, rule):
+        return None
+    found = set()
+    if not rows:
+        found.add(Ceiling.BOTH_EMPTY)
+    elif len(rows) == 1 or (reference.width == 1 and rows[0] == rows[-1] and len(set(map(repr, rows))) == 1):
+        found.add(Ceiling.WEAK_EVIDENCE)
+    if rule.columns != "by_name" and names_cross(reference.names, candidate.names, range(reference.width)):
+        found.add(Ceiling.LABELS_CROSSED)
+    return Comparison(
+        exact=True,
+        by_position=True,
+        with_extra=True,
+        same_rows=True,
+        assignment=tuple(range(reference.width)),
+        ceilings=frozenset(found),
+    )
+
+
+def _safely_equal(reference: Relation, candidate: Relation) -> bool:
+    """Whether Python's `==` on these cells says what the specification says (it takes True for 1, for one)."""
+    for position in range(reference.width):
+        if reference.columns[position].kind is Kind.JSON or candidate.columns[position].kind is Kind.JSON:
+            return False
+        types = {type(row[position]) for row in reference.rows}
+        if types <= _ALWAYS_SAFE and int not in types:
+            continue
+        others = {type(row[position]) for row in candidate.rows}
+        if types <= _ALWAYS_SAFE and others <= _ALWAYS_SAFE:
+            continue
+        if types == others and len(types - {type(None)}) == 1 and not types & {list, dict, tuple, set}:
+            continue
+        return False
+    return True
+
+
+def _identity_permitted(reference: Relation, candidate: Relation, rule: TableRule) -> bool:
+    if rule.columns == "by_position":
+        return True
+    if rule.columns == "by_name":
+        return _folded(reference.names) == _folded(candidate.names)
+    permitted = origins_permit(rule.links)
+    return all(permitted(i, i) for i in range(reference.width))
+
+
+def _folded(names: Sequence[str]) -> list[str]:
+    return [name.casefold() for name in names]
+
+
+def names_cross(reference: Sequence[str], candidate: Sequence[str], assignment: Sequence[int | None]) -> bool:
+    """Whether the assignment gives two columns each other's names.
+
+    >>> names_cross(["buy", "sell"], ["sell", "buy"], [0, 1]), names_cross(["a", "b"], ["b", "c"], [0, 1])
+    (True, False)
+    """
+    pairs = {
+        (left, right)
+        for left, right in (
+            (name.casefold(), candidate[j].casefold())
+            for name, j in zip(reference, assignment, strict=True)
+            if j is not None
+        )
+        if left != right and left and right
+    }
+    return any((right, left) in pairs for left, right in pairs)
+
+
+class origins_permit:  # noqa: N801 - reads as the predicate it is
+    """Whether two columns may pair at all: columns that origin proves to be the same stay paired.
+
+    >>> permitted = origins_permit(Links(reference=Facts(origins=("t.a", "t.b")), candidate=Facts(origins=("t.b", "t.a"))))
+    >>> permitted(0, 0), permitted(0, 1)
+    (False, True)
+    """
+
+    def __init__(self, links: Links) -> None:
+        self._left, self._right = links.reference, links.candidate
+        self._count = {
+            origin: (self._left.origins.count(origin), self._right.origins.count(origin))
+            for origin in {*self._left.origins, *self._right.origins}
+            if origin is not None
+        }
+
+    def __call__(self, i: int, j: int) -> bool:
+        a, b = self._left.origin(i), self._right.origin(j)
+        if a == b:
+            return True
+        if a is not None:
+            here, there = self._count[a]
+            if there >= here:
+                return False
+        if b is not None:
+            here, there = self._count[b]
+            if here >= there:
+                return False
+        return True
+
+
+class _Verdict:
+    def __init__(self, reference: Relation, candidate: Relation, rule: TableRule) -> None:
+        self.rule = rule
+        self.agree = Agreement(rule.tolerance)
+        self.gold_height = reference.height
+        keep, extra = _with_pools(reference, rule.order)
+        self.left, self.right = tables_of(reference, candidate, keep=keep, extra_rows=extra)
+        self.plan = _plan(rule.order, self.gold_height, candidate.height, len(extra))
+        self.bench = self._bench(self.plan, self.agree)
+        self.permitted = origins_permit(rule.links)
+        self.crossed = False
+        self.reference, self.candidate = reference, candidate
+
+    def _bench(self, plan: Plan, agree: Agreement) -> Bench:
+        return Bench(self.left, self.right, plan=plan, agree=agree, coercions=self.rule.coercions)
+
+    def comparison(self) -> Comparison:
+        if self.left.height and self.gold_height != self.right.height:
+            return Comparison(exact=False, by_position=False, with_extra=False, same_rows=False)
+        if self.gold_height != self.right.height:
+            return Comparison(exact=False, by_position=False, with_extra=False, same_rows=False)
+        assignment = self._decide(self.bench)
+        exact = assignment is not None
+        crossed = self.crossed
+        by_position = self._by_position(assignment)
+        same_rows, settled = exact, assignment
+        if not exact and self.plan.ordered:
+            settled = self._decide(self.bench.with_plan(_unordered(self.plan)))
+            same_rows = settled is not None
+        return Comparison(
+            exact=exact,
+            by_position=by_position,
+            with_extra=exact or self._with_extra(),
+            same_rows=same_rows,
+            assignment=settled,
+            ceilings=frozenset(self._ceilings(assignment, crossed)),
+        )
+
+    def _decide(self, bench: Bench) -> tuple[int | None, ...] | None:
+        """The assignment under which the tables are equal, by the rule for columns; None when there is none."""
+        absent = self.left.width - self.right.width
+        if absent == 0:
+            return self._match(bench, tuple(range(self.left.width)))
+        for kept in self._without_optional(absent):
+            found = self._match(bench, kept)
+            if found is not None:
+                return found
+        return None
+
+    def _without_optional(self, absent: int) -> Iterator[tuple[int, ...]]:
+        """Reference columns left when as many optional ones as the candidate lacks are taken away."""
+        optional = {name.casefold() for name in self.rule.optional_columns}
+        places = [i for i, name in enumerate(self.left.names) if name.casefold() in optional]
+        if not 0 < absent <= len(places):
+            return
+        there = set(_folded(self.right.names))
+        places.sort(key=lambda i: self.left.names[i].casefold() in there)
+        for dropped in islice(combinations(places, absent), _SUBSETS):
+            yield tuple(i for i in range(self.left.width) if i not in dropped)
+
+    def _match(self, bench: Bench, kept: tuple[int, ...]) -> tuple[int | None, ...] | None:
+        whole = len(kept) == self.left.width
+        if self.rule.columns != "any":
+            order = range(len(kept)) if self.rule.columns == "by_position" else self._by_name(kept)
+            if order is None or not rows_equal(bench, list(zip(kept, order, strict=True))):
+                return None
+            return _spread(kept, order, self.left.width)
+        if whole and all(self.permitted(i, i) for i in kept) and rows_equal(bench, [(i, i) for i in kept]):
+            return kept
+        natural = self._natural(kept)
+        if natural is not None and self._confirm(bench, kept, natural):
+            return _spread(kept, natural, self.left.width)
+        allowed = compatible(bench, self.permitted)
+        found = search(
+            bench if whole else _narrowed(bench, kept),
+            [allowed[i] for i in kept],
+            prefer=lambda position, j: self._wish(kept[position], j),
+            confirm=lambda order: self._confirm(bench, kept, order),
+        )
+        return None if found is None else _spread(kept, found, self.left.width)
+
+    def _confirm(self, bench: Bench, kept: Sequence[int], order: Sequence[int]) -> bool:
+        by_position = tuple(kept) == tuple(order)
+        crossing = not by_position and names_cross([self.left.names[i] for i in kept], self.right.names, order)
+        if crossing and self.crossed:
+            return False
+        equal = rows_equal(bench, list(zip(kept, order, strict=True)))
+        if crossing and equal:
+            self.crossed = True
+        return equal and not crossing
+
+    def _by_name(self, kept: Sequence[int]) -> list[int] | None:
+        free: dict[str, list[int]] = {}
+        for j, name in enumerate(_folded(self.right.names)):
+            free.setdefault(name, []).append(j)
+        order = []
+        for i in kept:
+            places = free.get(self.left.names[i].casefold())
+            if not places:
+                return None
+            order.append(places.pop(0))
+        return order
+
+    def _natural(self, kept: Sequence[int]) -> list[int] | None:
+        """The assignment that origins, expressions and names suggest together; None when it is no other than theirs."""
+        order: dict[int, int] = {}
+        free = set(range(self.right.width))
+        links = self.rule.links
+        ways = (
+            (links.reference.origin, links.candidate.origin),
+            (links.reference.expression, links.candidate.expression),
+            (lambda i: self.left.names[i].casefold() or None, lambda j: self.right.names[j].casefold() or None),
+        )
+        for left, right in ways:
+            waiting = [i for i in kept if i not in order]
+            for i in waiting:
+                key = left(i)
+                if key is None or sum(left(k) == key for k in waiting) > 1:
+                    continue
+                places = [j for j in free if right(j) == key]
+                if len(places) == 1 and self.permitted(i, places[0]):
+                    order[i] = places[0]
+                    free.discard(places[0])
+        rest = [i for i in kept if i not in order]
+        if len(rest) > len(free):
+            return None
+        for i, j in zip(rest, sorted(free), strict=False):
+            order[i] = j
+        if not all(self.permitted(i, j) for i, j in order.items()):
+            return None
+        return [order[i] for i in kept]
+
+    def _wish(self, i: int, j: int) -> tuple[bool, bool, bool, bool]:
+        links = self.rule.links
+        origin, expression = links.reference.origin(i), links.reference.expression(i)
+        name = self.left.names[i].casefold()
+        return (
+            origin is None or origin != links.candidate.origin(j),
+            expression is None or expression != links.candidate.expression(j),
+            not name or name != self.right.names[j].casefold(),
+            i != j,
+        )
+
+    def _by_position(self, assignment: tuple[int | None, ...] | None) -> bool:
+        if self.left.width != self.right.width:
+            return False
+        identity = tuple(range(self.left.width))
+        return assignment == identity or rows_equal(self.bench, [(i, i) for i in identity])
+
+    def _with_extra(self) -> bool:
+        if self.right.width <= self.left.width or not self.left.width:
+            return False
+        everything = tuple(range(self.left.width))
+        natural = self._natural(everything)
+        if natural is not None and self._confirm(self.bench, everything, natural):
+            return True
+        allowed = compatible(self.bench, self.permitted)
+        confirm = lambda order: self._confirm(self.bench, everything, order)  # noqa: E731
+        return search(self.bench, allowed, prefer=self._wish, confirm=confirm) is not None
+
+    def _ceilings(self, assignment: tuple[int | None, ...] | None, crossed: bool) -> Iterator[Ceiling]:
+        if not self.gold_height and not self.right.height and self.left.width == self.right.width:
+            yield Ceiling.BOTH_EMPTY
+        if assignment is None:
+            if crossed:
+                yield Ceiling.LABELS_CROSSED
+            if self._hair_differs(equal=False):
+                yield Ceiling.DECIDED_BY_TOLERANCE
+            return
+        by_position = assignment == tuple(range(self.left.width))
+        if by_position and self.rule.columns != "by_name" and names_cross(self.left.names, self.right.names, assignment):
+            yield Ceiling.LABELS_CROSSED
+        if self.rule.columns == "any" and not by_position and not self._swap_proven(assignment):
+            yield Ceiling.SWAP_UNPROVEN
+        if self.gold_height == 1 or _one_value(self.left, self.gold_height):
+            yield Ceiling.WEAK_EVIDENCE
+        pairs = [(i, j) for i, j in enumerate(assignment) if j is not None]
+        if not rows_identical(self.bench, pairs) and self._hair_differs(equal=True, pairs=pairs):
+            yield Ceiling.DECIDED_BY_TOLERANCE
+
+    def _swap_proven(self, assignment: tuple[int | None, ...]) -> bool:
+        links = self.rule.links
+        ways = (
+            (links.reference.origin, links.candidate.origin),
+            (links.reference.expression, links.candidate.expression),
+            (lambda i: self.left.names[i].casefold() or None, lambda j: self.right.names[j].casefold() or None),
+        )
+
+        def proven(i: int, j: int) -> bool:
+            for left, right in ways:
+                key = left(i)
+                if key is not None and right(j) == key:
+                    once = sum(left(k) == key for k in range(self.left.width)) == 1
+                    if once and sum(right(k) == key for k in range(self.right.width)) == 1:
+                        return True
+            return False
+
+        absent = None in assignment
+        return all(proven(i, j) for i, j in enumerate(assignment) if j is not None and i != j and not absent)
+
+    def _hair_differs(self, *, equal: bool, pairs: Sequence[tuple[int, int]] | None = None) -> bool:
+        """Whether the verdict is another one when numbers may differ by a billionth only."""
+        bench = self.bench.with_rule(Agreement(HAIR))
+        if pairs is not None and rows_equal(bench, pairs):
+            return False
+        if self.left.width != self.right.width and not self.rule.optional_columns:
+            return False
+        if not any(
+            bench.meeting(i, j).tolerant
+            for i in range(min(self.left.width, 64))
+            for j in range(min(self.right.width, 64))
+        ):
+            return False
+        return (self._decide(bench) is not None) != equal
+
+
+def _spread(kept: Sequence[int], order: Sequence[int], width: int) -> tuple[int | None, ...]:
+    places = dict(zip(kept, order, strict=True))
+    return tuple(places.get(i) for i in range(width))
+
+
+def _narrowed(bench: Bench, kept: Sequence[int]) -> Bench:
+    """The same comparison over fewer reference columns, for the search."""
+    columns = tuple(bench.reference.columns[i] for i in kept)
+    narrow = _Projection(bench.reference, columns, kept)
+    return Bench(narrow, bench.candidate, plan=bench.plan, agree=bench.agree, coercions=bench.coercions)
+
+
+class _Projection(Table):
+    def __init__(self, whole: Table, columns: tuple, kept: Sequence[int]) -> None:  # type: ignore[type-arg]
+        super().__init__(columns, whole.rows, decimals=True, arrow=whole.arrow)
+        self._made = {position: whole[i] for position, i in enumerate(kept)}
+
+
+def _one_value(table: Table, height: int) -> bool:
+    return table.width == 1 and height > 0 and len(set(table[0].cells[:height])) == 1
+
+
+def _with_pools(reference: Relation, order: Order) -> tuple[list | None, list]:  # type: ignore[type-arg]
+    if not order.cuts:
+        return None, []
+    rows = list(reference.tuples())
+    inside = {position for cut in order.cuts for position in range(cut.start, cut.stop)}
+    return [row for p, row in enumerate(rows) if p not in inside], [row for cut in order.cuts for row in cut.pool]
+
+
+def _plan(order: Order, gold: int, candidate: int, extra: int) -> Plan:
+    inside = {position for cut in order.cuts for position in range(cut.start, cut.stop)}
+    required = gold - len(inside)
+    if order.groups is None:
+        return Plan(required=required)
+    reference = [group for p, group in enumerate(order.groups) if p not in inside]
+    reference += [order.groups[cut.start] for cut in order.cuts for _ in cut.pool]
+    groups = list(order.groups)
+    return Plan(
+        required=required,
+        reference_groups=reference,
+        candidate_groups=groups if candidate == gold else list(range(candidate)),
+    )
+
+
+def _unordered(plan: Plan) -> Plan:
+    return Plan(required=plan.required)
+
+
+__all__ = ["Comparison", "Cut", "Facts", "Links", "Order", "TableRule", "compare_tables", "is_large", "same_arrow_rows"]

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import date
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from sqlassay.metrics.figures import Figure, Reading, figures_in
@@ -25,29 +26,31 @@ class Ground:
         self.rows = relation.height
         cells: set[float] = set()
         totals: set[float] = set()
-        mentioned: set[float] = set()
-        read = texts = 0
+        self._texts: list[str] = []
+        dates: set[date] = set()
+        most = max(1, _CELLS_READ // max(1, relation.width))
         for position in range(relation.width):
             numbers: list[float] = []
-            for cell in relation.column(position):
-                read += 1
-                if read > _CELLS_READ:
-                    break
-                number = _number(cell)
-                if number is not None:
-                    numbers.append(number)
+            for cell in relation.column(position)[:most]:
+                if isinstance(cell, str):
+                    if len(self._texts) < _TEXTS_READ:
+                        self._texts.append(cell)
                 elif isinstance(cell, date):
-                    mentioned.update((float(cell.year), float(cell.day)))
-                elif isinstance(cell, str) and texts < _TEXTS_READ:
-                    texts += 1
-                    mentioned.update(_in_text(cell))
+                    dates.add(cell)
+                elif (number := _number(cell)) is not None:
+                    numbers.append(number)
             cells.update(numbers)
             if len(numbers) > 1:
                 totals.add(math.fsum(numbers))
         self._cells = sorted(cells)
         self._totals = sorted(totals)
-        self._mentioned = sorted(mentioned)
+        self._days = {float(part) for day in dates for part in (day.year, day.day)}
         self._few = self._cells if len(self._cells) <= _PAIRED else []
+
+    @cached_property
+    def _mentioned(self) -> list[float]:
+        """Numbers inside text cells, and years and days of dates; read only when no number cell fits."""
+        return sorted(self._days.union(*(_in_text(cell) for cell in dict.fromkeys(self._texts))))
 
     def holds(self, figure: Figure) -> str | None:
         """How the result holds the number (`cell`, `row_count`, `total`, `sum`, `difference`, `percentage`); None
@@ -60,12 +63,14 @@ class Ground:
         return None
 
     def _plain(self, reading: Reading) -> str | None:
-        if _any_near(self._cells, reading) or _any_near(self._mentioned, reading):
+        if _any_near(self._cells, reading):
             return "cell"
         if reading.agrees(float(self.rows)):
             return "row_count"
         if _any_near(self._totals, reading):
             return "total"
+        if _any_near(self._mentioned, reading):
+            return "cell"
         for name, wanted in (("difference", self._by_difference(reading)), ("sum", self._by_sum(reading))):
             if wanted:
                 return name

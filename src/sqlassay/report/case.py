@@ -101,8 +101,7 @@ def _components(detail: CaseDetail) -> list[RenderableType]:
         if not isinstance(sets, dict):
             continue
         for sign, style, items in (("−", "red", sets.get("missing")), ("+", "yellow", sets.get("extra"))):
-            for item in items or ():
-                lines.append(Text.assemble((f"  {sign} {name}: ", style), line(str(item))))
+            lines += [Text.assemble((f"  {sign} {name}: ", style), line(str(item))) for item in items or ()]
     return [Text(), Text("Differences in the SQL (− missing, + extra)", style="bold"), *lines] if lines else []
 
 

@@ -1,0 +1,157 @@
+"""The report as one self-contained page: no request to any host, nothing in it that the run's content could start."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from sqlassay.report import narrative, payload
+from sqlassay.report.inert import inert, line
+from sqlassay.report.model import Report
+from sqlassay.report.numbers import interval_text, left_out_text, percent, plural, value_text
+from sqlassay.report.words import BUCKETS, SHAPES
+from sqlassay.summary.model import Estimate
+
+if TYPE_CHECKING:
+    import jinja2
+
+_HERE = Path(__file__).parent / "templates"
+
+
+def render(report: Report, *, budget: int = payload.BUDGET) -> str:
+    """The whole page, with the details of every case that fit into `budget` bytes."""
+    return "".join(pieces(report, budget=budget))
+
+
+def pieces(report: Report, *, budget: int = payload.BUDGET, live: str | None = None) -> Iterator[str]:
+    """The page in pieces, for writing it without holding all of it.
+
+    `live` is the address under which a server answers for this run; the page then asks it for details instead of
+    holding them.
+    """
+    template = environment().get_template("report.html.j2")
+    details = iter(()) if live is not None else payload.details(report, budget=budget)
+    yield from template.generate(**context(report), live=live, details=details, csp=policy(live=live is not None))
+
+
+def policy(*, live: bool) -> str:
+    """The page's Content-Security-Policy: only this page's own script and style, by hash."""
+    script, style = asset("page.js"), asset("page.css")
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src '{_hash(script)}'",
+            f"style-src '{_hash(style)}'",
+            "img-src data:",
+            f"connect-src {chr(39)}{'self' if live else 'none'}{chr(39)}",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+@cache
+def asset(name: str) -> str:
+    """A style sheet or script of ours, as text."""
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@cache
+def environment() -> jinja2.Environment:
+    """Templates with autoescape on, and the words of numbers as filters."""
+    import jinja2
+    from markupsafe import Markup
+
+    env = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    env.filters |= {
+        "number": lambda estimate: value_text(estimate.mean, estimate.unit),
+        "value": value_text,
+        "interval": interval_text,
+        "left_out": left_out_text,
+        "percent": percent,
+        "line": line,
+        "inert": inert,
+        "heat": heat_class,
+        "query": lambda **parts: urlencode(parts),
+        "embed": lambda plain: Markup(payload.embeddable(plain)),
+    }
+    env.globals |= {
+        "plural": plural,
+        "style": Markup(asset("page.css")),
+        "script": Markup(asset("page.js")),
+        "raw": Markup,
+        "cases_link": cases_link,
+        "ci": interval_bar,
+    }
+    return env
+
+
+def cases_link(**filters: str) -> str:
+    """A link to the list of cases under a filter.
+
+    >>> cases_link(bucket="sql_error")
+    '#cases?bucket=sql_error'
+    """
+    return f"#cases?{urlencode(filters)}"
+
+
+def interval_bar(estimate: Estimate) -> dict[str, float] | None:
+    """Where to draw a share and its interval on a scale of 0..100; None for anything but a share."""
+    if estimate.unit != "share" or estimate.mean is None:
+        return None
+    low, high = estimate.interval or (estimate.mean, estimate.mean)
+    mean, low, high = (min(1.0, max(0.0, value)) * 100 for value in (estimate.mean, low, high))
+    return {"mean": round(mean, 2), "low": round(low, 2), "span": round(max(0.0, high - low), 2)}
+
+
+def heat_class(estimate: Estimate | None) -> str:
+    """`h0` (nothing to worry about) to `h9`; the number is always written beside the colour.
+
+    >>> heat_class(Estimate(mean=1.0, n=1, attempted=1)), heat_class(Estimate(mean=0.0, n=1, attempted=1))
+    ('h0', 'h9')
+    """
+    if estimate is None or estimate.mean is None:
+        return "hn"
+    return f"h{min(9, max(0, int((1 - estimate.mean) * 9.999)))}"
+
+
+def context(report: Report) -> dict[str, Any]:
+    """What the template reads."""
+    summary = report.summary
+    failing = [row for row in report.buckets if not row.bucket.unscored]
+    statuses = sorted({c.expected for c in summary.behaviour} | {c.actual for c in summary.behaviour})
+    stage_columns = [bucket for bucket in BUCKETS if any(bucket in row for row in summary.stage_buckets.values())]
+    return {
+        "report": report,
+        "summary": summary,
+        "manifest": report.manifest,
+        "headline": narrative.headline(report),
+        "first": narrative.first_to_fix(report),
+        "checks": narrative.self_checks(report),
+        "conditions": narrative.conditions(report),
+        "ceilings": narrative.ceilings(report),
+        "most": max((row.count for row in report.buckets), default=1),
+        "failures": sum(row.count for row in failing),
+        "statuses": statuses,
+        "confusion": {(c.expected, c.actual): c.count for c in summary.behaviour},
+        "stage_columns": stage_columns,
+        "bucket_words": BUCKETS,
+        "shape_words": SHAPES,
+        "index": payload.index(report),
+        "spreads": [(name, spread, max(spread.histogram)) for name, spread in summary.spreads.items()],
+    }

@@ -25,8 +25,8 @@ def read(source: Path, *, databases: str | None = None, evidence: bool = False) 
 
     Every accepted query becomes one of the case's gold queries. A query that only says a sentence means that the
     question cannot be answered: the case then expects UNSUPPORTED. Rows whose `dialect` is not that of the databases
-    (SQLite files, or PostgreSQL where `databases` is such a URL) are left out and counted. Instructions go to `notes`; with `evidence` they are put to
-    the agent too.
+    (SQLite files, or PostgreSQL where `databases` is such a URL) are left out and counted, unless all are.
+    Instructions go to `notes`; with `evidence` they are put to the agent too.
 
     Raises:
         DatasetError: a file or field is missing or malformed.
@@ -34,7 +34,7 @@ def read(source: Path, *, databases: str | None = None, evidence: bool = False) 
     file = one_file(source, *_FILES)
     every = list(rows_of(file))
     wanted = "postgres" if (databases or "").startswith("postgres") else "sqlite"
-    rows = [row for row in every if row.optional("dialect") in (None, wanted)]
+    rows = [row for row in every if row.optional("dialect") in (None, wanted)] or every
     read_cases = [_case(row, f"defog_{file.stem}_{index:03d}", evidence) for index, row in enumerate(rows)]
     cases = tuple(case for case, _ in read_cases)
     names = (case.database for case in cases if case.database)

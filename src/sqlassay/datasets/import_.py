@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlassay.datasets import bird, columns, defog, export, predictions, spider
 from sqlassay.datasets.foreign import Imported, Prediction, counted
 from sqlassay.datasets.native import load
-from sqlassay.errors import UsageError
+from sqlassay.errors import DatasetError, UsageError
 from sqlassay.records.strict import unknown
 from sqlassay.records.wire import write_line
 
@@ -53,6 +53,8 @@ def convert(
         case _:
             message, hint = unknown("kind of import", kind, KINDS)
             raise UsageError(message, hint=hint)
+    if not whole.cases:
+        raise DatasetError("holds no cases", file=str(path))
     if answers is None:
         return found
     read = predictions.read(Path(answers), cases=whole.cases, mapping=mapping if kind != "columns" else None)

@@ -11,9 +11,7 @@ from sqlassay.records.case import Case, Place
 _FILES = ("cases.jsonl", "dev.json", "test.json", "train_spider.json", "dev_gold.sql", "gold.txt", "gold.sql")
 
 
-def read(
-    source: Path, *, databases: str | None = None, incomplete: bool = False, prefix: str | None = None
-) -> Imported:
+def read(source: Path, *, databases: str | None = None, incomplete: bool = False) -> Imported:
     """Cases of a Spider split: a folder, its JSON, a `query<TAB>db` gold file, or JSONL with `id`, `db`, `gold_sql`.
 
     A case's id is its own, else `spider_<split>_<position>`. Cases marked `db_complete: false` (their database has

@@ -123,6 +123,8 @@ def _queries(
     role = {"check": Role.CHECK, "explain": Role.EXPLAIN}.get(kind) or role_of(sql)
     if role is Role.CHECK:
         yield _query(call, sql, written, role, executed=False, succeeded=None, reply=reply)
+    elif call.uncertain:
+        yield _query(call, sql, written, role, executed=None, succeeded=None, reply=reply)
     elif reply is None:
         unreached = call.blocked or ended or call.arguments is None
         yield _query(call, sql, written, role, executed=False if unreached else None, succeeded=None, reply=None)

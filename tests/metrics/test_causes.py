@@ -88,6 +88,7 @@ ROWS: list[tuple[Bucket, dict[str, Any]]] = [
     (Bucket.HARNESS_ERROR, {"gold": SqlError(kind=ErrorKind.CONNECTION, message="gone")}),
     (Bucket.HARNESS_ERROR, {"metrics": {**RIGHT, "output.columns.recall": Broken(error="bug")}}),
     (Bucket.HARNESS_ERROR, {"metrics": {"execution.exact": Undefined(reason=Reason.TRUNCATED)}}),
+    (Bucket.HARNESS_ERROR, {"metrics": {"execution.exact": Undefined(reason=Reason.NOT_RECORDED)}}),
     (Bucket.EXTRACTOR_EMPTY, {"status": None, "candidate": NotRun()}),
     (Bucket.EXTRACTOR_EMPTY, {**failed(TurnErrorKind.EXTRACTION, None), "answer": "  "}),
     (Bucket.GOLD_ERROR, {"gold": SqlError(kind=ErrorKind.SYNTAX, message="typo")}),

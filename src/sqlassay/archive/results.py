@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from sqlassay.archive.cells import decode_rows, encode_rows
@@ -50,6 +50,8 @@ class Sides:
     database: str
     golds: tuple[Side, ...]
     candidate: Side
+    others: Mapping[str, tuple[Execution, Execution]] = field(default_factory=dict)
+    """By variant of another benchmark's rule (`Trial.others`)."""
     direct: Direct | None = None
     hidden_sql: tuple[str, ...] = ()
     hidden_ids: tuple[str, ...] = ()
@@ -68,6 +70,10 @@ def keep(trial: Trial, *, key: TrialKey, database: str) -> Kept:
         "database": database,
         "golds": [_side(side, blobs) for side in trial.golds],
         "candidate": _side(trial.candidate, blobs),
+        "others": {
+            name: [_execution(gold, blobs), _execution(candidate, blobs)]
+            for name, (gold, candidate) in trial.others.items()
+        },
         "direct": to_plain(trial.direct),
         "hidden_sql": list(trial.hidden_sql),
         "hidden_ids": list(trial.hidden_ids),
@@ -91,6 +97,13 @@ def read_sides(line: bytes | str, store: Store) -> Sides:
             database=plain["database"],
             golds=tuple(_read_side(side, f"gold {i}", store, capped) for i, side in enumerate(plain["golds"])),
             candidate=_read_side(plain["candidate"], "candidate", store, capped),
+            others={
+                name: (
+                    _read_execution(gold, "others", store, capped),
+                    _read_execution(candidate, "others", store, capped),
+                )
+                for name, (gold, candidate) in plain.get("others", {}).items()
+            },
             direct=None if plain.get("direct") is None else from_plain(Direct, plain["direct"]),
             hidden_sql=tuple(plain.get("hidden_sql", ())),
             hidden_ids=tuple(plain.get("hidden_ids", ())),

@@ -100,13 +100,16 @@ class RunWriter:
         writes.append(Line(name=SCORES, data=line))
         return self._journal.submit(writes)
 
+    def add_sides(self, kept: Kept) -> Future[None]:
+        """Queue both sides of a trial that was executed again; the newest ones count."""
+        writes: list[Write] = [Payload(name=ROWS, blob=blob) for blob in kept.blobs]
+        return self._journal.submit([*writes, Line(name=SIDES, data=kept.line)])
+
     def replace_scores(self, lines: Iterable[bytes]) -> None:
-        """Put other score lines in place of all that are there, at once."""
+        """Put other score lines in place of all that are there, at once; add none while they are made."""
+        _write_lines(self.path / SCORES, lines)
         self._journal.close()
-        try:
-            _write_lines(self.path / SCORES, lines)
-        finally:
-            self._journal = Journal(self.path)
+        self._journal = Journal(self.path)
 
     def write_file(self, name: str, text: str) -> None:
         """Write a whole file of the run (`summary.json`, `report.html`), at once."""

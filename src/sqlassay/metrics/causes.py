@@ -124,6 +124,8 @@ def _harness_error(facts: Facts) -> str | None:
             return f"Scoring failed in {name}: {reading.error}"
     if facts.metrics.get("execution.exact") == Undefined(reason=Reason.TRUNCATED):
         return "A limit of ours cut a result, so the verdict cannot be known; raise max_rows or max_bytes."
+    if facts.metrics.get("execution.exact") == Undefined(reason=Reason.NOT_RECORDED):
+        return "A result was kept only in part, so the verdict cannot be made again from it; score with --rerun."
     if facts.metrics.get("execution.exact") == Undefined(reason=Reason.HARNESS_FAILED):
         return "The harness failed before a verdict could be made."
     return None

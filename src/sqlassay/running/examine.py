@@ -17,7 +17,7 @@ from sqlassay.records.execution import ErrorKind, Execution, NotRun, Rows, SqlEr
 from sqlassay.records.opinion import Opinion
 from sqlassay.records.query import Comprehension, KeySource, StatementKind, Understanding
 from sqlassay.records.relation import Schema
-from sqlassay.records.settings import Limits, ScorerVersion, ScoreSettings
+from sqlassay.records.settings import Limits, Rule, ScorerVersion, ScoreSettings
 from sqlassay.records.trial import Direct, Side, Trial
 from sqlassay.records.turn import Turn
 from sqlassay.running.accounts import reconcile
@@ -25,6 +25,7 @@ from sqlassay.sql.extract import statement_in
 from sqlassay.sql.safety import inspect
 from sqlassay.sql.schema import SchemaIndex, index
 from sqlassay.sql.understand import understand
+from sqlassay.tables.others import spider_text
 
 Announce = Callable[[str, float], None]
 """Called with the name of a phase (`gold 0`, `candidate`, `auxiliary 0`) and its limit in seconds before it begins."""
@@ -131,7 +132,37 @@ class Examiner:
                     replace(side, auxiliary=self._auxiliary(session, i, side, candidate, case, given, stamp))
                     for i, side in enumerate(golds)
                 ]
-        return replace(trial, golds=tuple(golds), candidate=candidate)
+            others = self._others(session, golds, candidate, given, stamp)
+        return replace(trial, golds=tuple(golds), candidate=candidate, others=others)
+
+    def _others(
+        self, session: Session, golds: list[Side], candidate: Side, given: Given, stamp: str | None
+    ) -> Mapping[str, tuple[Execution, Execution]]:
+        """Both sides as Spider's own script would run them, where its texts differ from those that ran."""
+        if Rule.SPIDER not in self._settings.exact_as or len(golds) != 1 or candidate.sql is None:
+            return {}
+        found = {}
+        for variant, keep_distinct in (("spider", False), ("spider_keep_distinct", True)):
+            texts = [spider_text(side.sql or "", keep_distinct=keep_distinct) for side in (golds[0], candidate)]
+            if texts == [golds[0].sql, candidate.sql]:
+                continue
+            found[variant] = (
+                self._variant(session, f"auxiliary {variant} gold", texts[0], golds[0], given, stamp),
+                self._variant(session, f"auxiliary {variant} candidate", texts[1], candidate, given, None),
+            )
+        return found
+
+    def _variant(
+        self, session: Session, phase: str, text: str, side: Side, given: Given, stamp: str | None
+    ) -> Execution:
+        if text == side.sql:
+            return side.execution
+        if phase in given.settled:
+            return given.settled[phase]
+        statement = inspect(text, self._dialect)
+        if not statement.allowed:
+            return _refused(statement.kind, statement.why)
+        return self._cached(session, phase, statement.text, stamp)
 
     def _stamp(self) -> str | None:
         """The data's fingerprint where it is worth a look; None where results are not kept."""

@@ -109,17 +109,16 @@ def plan(text: str, tree: exp.Expr, outcome: Outcome, resolver: Resolver, orderi
         return _without_text(found, among=among)
     if outline.distinct and not among:
         return OrderPlan(source=KeySource.UNKNOWN)
-    if among:
-        # Rows beyond the cut are needed, their keys are columns they already have.
-        return OrderPlan(source=KeySource.OUTPUT, positions=tuple(found), hidden_sql=_edited(text, outline, None))
+    # Keys that are output columns already can stand there twice; rows beyond the cut are needed all the same.
+    in_place = OrderPlan(source=KeySource.OUTPUT, positions=tuple(found), hidden_sql=_edited(text, outline, None))
     group = tree.args.get("group")
-    if group is not None and group.args.get("all"):
-        return OrderPlan(source=KeySource.UNKNOWN)
+    if everything is not None or (group is not None and group.args.get("all")):
+        return in_place if among else OrderPlan(source=KeySource.UNKNOWN)
     texts: list[str] = []
     for (start, end), key, position in zip(outline.keys, order.expressions, positions, strict=True):
         written = _key_text(text, outline, start, end, key, position, tree, resolver)
         if written is None:
-            return OrderPlan(source=KeySource.UNKNOWN)
+            return in_place if among else OrderPlan(source=KeySource.UNKNOWN)
         texts.append(written)
     hidden = _edited(text, outline, ", ".join(texts))
     return OrderPlan(source=KeySource.HIDDEN, hidden_sql=hidden, key_count=len(texts))

@@ -1,0 +1,47 @@
+"""Which cases ask for the same thing? Twins have an equivalent gold query: equal after canonicalisation."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlassay.records.case import Case
+from sqlassay.records.query import Comprehension, Understanding
+
+
+def twins(cases: Iterable[Case], understandings: Mapping[str, Sequence[Comprehension]]) -> Mapping[str, frozenset[str]]:
+    """Case id to the ids of its twins (specification sections 1 and 5.2); a case is not its own twin.
+
+    `understandings` holds, by case id, what each accepted gold query says. Two cases are twins when any of their
+    gold queries are equal, on the same database. A query that does not parse is equal to the same text only.
+
+    >>> from sqlassay.records.relation import Schema, TableSchema
+    >>> from sqlassay.sql.schema import index
+    >>> from sqlassay.sql.understand import understand
+    >>> shop = index(Schema(dialect="sqlite", tables=(TableSchema(name="t", columns=("a", "b")),)))
+    >>> golds = {"x": "SELECT a FROM t WHERE b = 1 AND a > 2", "y": "select u.a from t u where 2 < u.a and u.b = 1"}
+    >>> cases = [Case(id=name, question="?", gold_sql=(sql,)) for name, sql in golds.items()]
+    >>> twins(cases, {name: (understand(sql, shop),) for name, sql in golds.items()})["x"]
+    frozenset({'y'})
+    """
+    listed = list(cases)
+    groups: dict[tuple[str | None, str], set[str]] = defaultdict(set)
+    keys: dict[str, set[tuple[str | None, str]]] = {}
+    for case in listed:
+        read = understandings.get(case.id, ())
+        keys[case.id] = set()
+        for i, sql in enumerate(case.gold_sql):
+            understood = read[i] if i < len(read) else None
+            known = isinstance(understood, Understanding) and not understood.unknown_names
+            text = understood.canonical if known and isinstance(understood, Understanding) else " ".join(sql.split())
+            key = (case.database, text)
+            keys[case.id].add(key)
+            groups[key].add(case.id)
+    found: dict[str, frozenset[str]] = {}
+    for case in listed:
+        others: set[str] = set()
+        for key in keys[case.id]:
+            others |= groups[key]
+        others.discard(case.id)
+        found[case.id] = frozenset(others)
+    return found

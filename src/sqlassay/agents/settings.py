@@ -11,8 +11,9 @@ from typing import Any
 from sqlassay.agents.fields import brief, did_you_mean, kind_of
 from sqlassay.errors import ConfigError
 
-COMMON = frozenset({"kind", "name", "timeout_s", "statuses", "read", "read_settings"})
-"""Settings of every kind: its name, seconds per question, the agent's status words, and a framework's reader."""
+COMMON = frozenset({"kind", "name", "timeout_s", "statuses", "read", "read_settings", "expect"})
+"""Settings of every kind: its name, seconds per question, the agent's status words, a framework's reader, and what
+`doctor` must see."""
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 

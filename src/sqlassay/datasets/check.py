@@ -55,7 +55,8 @@ def check(
         other = (shuffled or {}).get(name)
         _check_database(members, databases[name], other, limits, findings, understandings, results)
     if score_itself is not None:
-        findings += _against_themselves([case for case in cases if case.id in results], score_itself)
+        filled = [case for case in cases if case.id in results and results[case.id].height > 0]
+        findings += _against_themselves(filled, score_itself)
     twins = twins_of(cases, understandings)
     findings += about_questions(cases, twins=twins, results=results)
     findings += about_twins(cases, twins=twins)

@@ -83,9 +83,7 @@ def examine_payload(reader: Reader, payload: Any, *, expected: Expected = Expect
         ExtractionError: the reader cannot read it at all.
     """
     turn = reader.read(payload)
-    return examined(
-        turn, payload, agent=reader.name, question=turn.question, expected=with_configured(reader, expected)
-    )
+    return examined(turn, payload, agent=reader.name, question=turn.question, expected=expected)
 
 
 def require_healthy(examination: Examination) -> None:

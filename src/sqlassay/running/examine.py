@@ -209,7 +209,7 @@ class Examiner:
         phase = f"auxiliary {position}"
         if phase in given.settled:
             return given.settled[phase]
-        if not _keys_matter(gold, candidate, case, self._settings):
+        if not _keys_matter(gold, candidate, case):
             return None
         assert isinstance(gold.comprehension, Understanding)
         hidden = gold.comprehension.order_plan.hidden_sql
@@ -258,20 +258,17 @@ def _refused(kind: StatementKind, why: str | None) -> Execution:
     return SqlError(kind=ErrorKind.FORBIDDEN, message=why or f"a {kind.value} statement is not run")
 
 
-def _keys_matter(gold: Side, candidate: Side, case: Case, settings: ScoreSettings) -> bool:
-    """Whether the gold's hidden sort keys can change the verdict or show a tie across its cut."""
+def _keys_matter(gold: Side, candidate: Side, case: Case) -> bool:
+    """Whether the gold's sort keys are needed: to know its ties, or to see a tie across its cut.
+
+    They are fetched also where the rows happen to be equal in order: a tie at the limit is a condition of the case.
+    """
     understood = gold.comprehension
     if not isinstance(gold.execution, Rows) or not isinstance(candidate.execution, Rows):
         return False
-    if not isinstance(understood, Understanding) or understood.order_plan.source is not KeySource.HIDDEN:
-        return False
-    if case.compare_on.kind in ("scalar", "groups") and not understood.ordering.limited:
+    if not isinstance(understood, Understanding):
         return False
     if understood.ordering.limited:
-        return True
-    if case.ordered is Ordered.NO or settings.ties == "strict" or case.compare_on.kind == "id_set":
-        return False
-    one, two = gold.execution.relation, candidate.execution.relation
-    if case.compare_on.kind == "table" and one.height != two.height:
-        return False
-    return one.tuples() != two.tuples()
+        return understood.order_plan.source in (KeySource.HIDDEN, KeySource.OUTPUT)
+    ordered = case.ordered is not Ordered.NO and case.compare_on.kind in ("table", "ranking")
+    return ordered and understood.order_plan.source is KeySource.HIDDEN

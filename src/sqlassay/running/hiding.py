@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from sqlassay.agents.replay import ReplayAgent
 from sqlassay.records.ask import opaque_id
 from sqlassay.records.case import Case
 from sqlassay.records.run import TrialKey
 from sqlassay.records.trial import Direct
+from sqlassay.retrievers.base import Retriever
 from sqlassay.running.jobs import DatabaseFacts
 from sqlassay.running.plan import Plan
 
@@ -25,7 +25,7 @@ class Hiding:
     """What is hidden for each case. `family` gives a case with its twins; empty where nothing is hidden."""
 
     family: Mapping[str, tuple[Case, ...]] = field(default_factory=dict)
-    retriever: Any = None
+    retriever: Retriever | None = None
     globally: bool = False
 
     def ids(self, case: Case) -> tuple[str, ...]:
@@ -56,19 +56,19 @@ class Hiding:
         """What the retriever answers when the harness itself asks it; None where none is configured."""
         if self.retriever is None:
             return None
-        found: Direct = await self.retriever.retrieve(
+        return await self.retriever.retrieve(
             case.wording(key.phrasing),
             database=case.database,
             hide=self.ids(case),
             hide_sql=self.sql(case),
             timeout_s=timeout_s,
         )
-        return found
 
 
 def hiding_for(made: Plan, facts: Mapping[str, DatabaseFacts]) -> Hiding:
-    """Find the twins of every selected case among all cases; nothing is hidden from recorded answers."""
-    if made.run.hide == "none" or isinstance(made.agent, ReplayAgent):
+    """Find the twins of every selected case among all cases; recorded answers retrieve nothing any more."""
+    asked = made.retriever is not None or not isinstance(made.agent, ReplayAgent)
+    if made.run.hide == "none" or not asked:
         return Hiding(retriever=made.retriever)
     twins = _twins(made, facts)
     by_id = {case.id: case for case in made.all_cases}

@@ -22,6 +22,8 @@ from sqlassay.records.config import Config, redact
 from sqlassay.records.run import Manifest, RunState, TrialKey
 from sqlassay.records.settings import Limits, RunSettings, ScorerVersion, ScoreSettings
 from sqlassay.records.signature import Signature, sign
+from sqlassay.retrievers import registry as retrievers
+from sqlassay.retrievers.base import Retriever
 from sqlassay.running.jobs import Address, DatabaseFacts
 
 
@@ -36,7 +38,7 @@ class Plan:
     score: ScoreSettings = ScoreSettings()
     limits: Limits = Limits()
     run: RunSettings = RunSettings()
-    retriever: Any = None
+    retriever: Retriever | None = None
     runs: Path = Path("runs")
     dataset: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -162,11 +164,9 @@ def _addresses(config: Config) -> dict[str, Address]:
     return addresses
 
 
-def _retriever(config: Config) -> Any:
+def _retriever(config: Config) -> Retriever | None:
     if config.retriever is None:
         return None
-    from sqlassay.retrievers import registry as retrievers
-
     return retrievers.build(config.retriever, base_dir=config.base_dir)
 
 

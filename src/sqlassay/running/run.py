@@ -316,6 +316,8 @@ class _Loop:
             raise _first(several) from None
         finally:
             await self._plan.agent.close()
+            if self._plan.retriever is not None:
+                await self._plan.retriever.close()
 
     async def _recover(self) -> None:
         """Judge the turns that an earlier process could only write down."""

@@ -31,12 +31,13 @@ def build(settings: Mapping[str, Any], *, base_dir: str) -> Retriever:  # noqa: 
         ConfigError: a setting is unknown or wrong, or an environment variable is not set.
     """
     known_settings(settings, _SETTINGS, kind="http")
-    url = settings.get("url")
-    if not isinstance(url, str) or not url.lower().startswith(("http://", "https://")):
+    written = settings.get("url")
+    url = _filled(written) if isinstance(written, str) else ""
+    if not url.lower().startswith(("http://", "https://")):
         raise ConfigError("retriever.url: expected an http or https address")
     headers = {str(name): _filled(str(value)) for name, value in dict(settings.get("headers") or {}).items()}
     return HttpRetriever(
-        _filled(url),
+        url,
         headers=headers,
         method=str(settings.get("method") or "POST").upper(),
         extra=dict(settings.get("body") or {}),

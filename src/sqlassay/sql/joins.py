@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,14 @@ class Shape:
     outer: list[tuple[str, list[exp.Expr], list[str]]] = field(default_factory=list)
     inner: list[str] = field(default_factory=list)
     inner_nodes: list[exp.Expr] = field(default_factory=list)
-    pending: bool = False
+    waiting: list[Callable[[], None]] = field(default_factory=list)
+    """Conditions that are read when all sources stand: SQLite's ON may name a table that is joined later."""
+
+    def settle(self) -> None:
+        """Read the conditions that waited."""
+        waiting, self.waiting = self.waiting, []
+        for read in waiting:
+            read()
 
     @property
     def any(self) -> bool:
@@ -96,23 +104,34 @@ def add(resolver: Resolver, node: exp.Expr, scope: Scope, renderer: Renderer, sh
         using = _common(scope.sources[:before], added)
     pair_texts = [_merge(resolver, key, scope, before, kind) for key in using]
     on = node.args.get("on")
-    if not kind:
-        shape.inner += [text for text in pair_texts if text]
-        if on is not None:
-            texts = conditions(resolver, on, scope, renderer, collect=True)
-            shape.inner += texts
-            shape.inner_nodes += renderer.conjuncts(on)
-        return
-    nodes = renderer.conjuncts(on)
     texts = [text for text in pair_texts if text]
-    for conjunct in nodes:
-        pair = _pair(resolver, conjunct, scope)
-        if pair is not None:
-            _outer_item(resolver, kind, pair, added)
-        for text in renderer.condition(conjunct):
-            texts.append(text)
-            if pair is None:
-                resolver.collected.joins.add(f"{'left' if kind == 'right' else kind}: {plain(text)}")
+    nodes = renderer.conjuncts(on)
+
+    def inner() -> None:
+        if on is not None:
+            shape.inner.extend(conditions(resolver, on, scope, renderer, collect=True))
+            shape.inner_nodes.extend(nodes)
+
+    def outer() -> None:
+        for conjunct in nodes:
+            pair = _pair(resolver, conjunct, scope)
+            if pair is not None:
+                _outer_item(resolver, kind, pair, added)
+            for text in renderer.condition(conjunct):
+                texts.append(text)
+                if pair is None:
+                    resolver.collected.joins.add(f"{'left' if kind == 'right' else kind}: {plain(text)}")
+
+    read = outer if kind else inner
+    if not kind:
+        shape.inner += texts
+    if resolver.dialect == "sqlite" and kind in ("", "left"):
+        shape.waiting.append(read)
+    else:
+        shape.settle()
+        read()
+    if not kind:
+        return
     while len(shape.crossed) > crossed + 1:  # a parenthesised join on the outer side is one thing
         last = shape.crossed.pop()
         shape.crossed[-1] = f"({', '.join(ordered((shape.crossed[-1], last)))})"

@@ -136,6 +136,7 @@ class Resolver:
         shape = joins.Shape()
         renderer = Renderer(self, scope)
         sources.add(self, node, scope, renderer, shape)
+        shape.settle()
         outputs, opened = self._star(scope, None)
         tables = tables_of(scope)
         return Outcome(outputs=outputs, canonical="SELECT * FROM " + shape.written(), open=opened, tables=tables)
@@ -234,6 +235,7 @@ class Resolver:
             joins.add(self, join, scope, renderer, shape)
         for lateral in args.get("laterals") or ():
             sources.add(self, lateral, scope, renderer, shape)
+        shape.settle()
         for item in node.expressions:
             if type(item) is exp.Alias:
                 key = self.binder.key(item.args["alias"]) if isinstance(item.args["alias"], exp.Identifier) else ""

@@ -1,1 +1,1 @@
-"""Rules that the user wrote, and whether a run keeps them."""
+"""Deciding, apart from describing: rules that the user wrote, and one verdict with its reasons."""

@@ -25,6 +25,21 @@ class CardIndex:
         place = self._position(name)
         return self._cards[place][1] if place < len(self._cards) else None
 
+    def title(self, name: str) -> str:
+        """The card's title, with what stands for its placeholder; without a card the name in plain words.
+
+        >>> CardIndex(()).title("execution.id_recall")
+        'id recall'
+        """
+        card = self.find(name)
+        if card is None:
+            return name.split(".", 1)[-1].replace("_", " ")
+        start, brace, rest = card.name.partition("{")
+        if not brace:
+            return card.title
+        end = rest.partition("}")[2]
+        return f"{card.title}: {name[len(start) : len(name) - len(end)]}"
+
     def place(self, name: str) -> tuple[int, int, str]:
         """A sort key: families in the order of reports, then the order of cards, then the name."""
         family = name.split(".", 1)[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,7 @@ from sqlassay.report import narrative, payload
 from sqlassay.report.inert import inert, line
 from sqlassay.report.model import Report
 from sqlassay.report.numbers import interval_text, left_out_text, percent, plural, value_text
-from sqlassay.report.words import BUCKETS, SHAPES
+from sqlassay.report.words import SHAPES
 from sqlassay.summary.model import Estimate
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _hash(text: str) -> str:
 def environment() -> jinja2.Environment:
     """Templates with autoescape on, and the words of numbers as filters."""
     import jinja2
-    from markupsafe import Markup
+    from markupsafe import Markup, escape
 
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE),
@@ -87,7 +88,7 @@ def environment() -> jinja2.Environment:
         "line": line,
         "inert": inert,
         "heat": heat_class,
-        "query": lambda **parts: urlencode(parts),
+        "prose": lambda text: Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))),
         "embed": lambda plain: Markup(payload.embeddable(plain)),
     }
     env.globals |= {
@@ -135,7 +136,6 @@ def context(report: Report) -> dict[str, Any]:
     summary = report.summary
     failing = [row for row in report.buckets if not row.bucket.unscored]
     statuses = sorted({c.expected for c in summary.behaviour} | {c.actual for c in summary.behaviour})
-    stage_columns = [bucket for bucket in BUCKETS if any(bucket in row for row in summary.stage_buckets.values())]
     return {
         "report": report,
         "summary": summary,
@@ -149,8 +149,6 @@ def context(report: Report) -> dict[str, Any]:
         "failures": sum(row.count for row in failing),
         "statuses": statuses,
         "confusion": {(c.expected, c.actual): c.count for c in summary.behaviour},
-        "stage_columns": stage_columns,
-        "bucket_words": BUCKETS,
         "shape_words": SHAPES,
         "index": payload.index(report),
         "spreads": [(name, spread, max(spread.histogram)) for name, spread in summary.spreads.items()],

@@ -310,7 +310,7 @@ def _families(summary: Summary, cards: CardIndex) -> tuple[FamilyBlock, ...]:
             MetricRow(
                 name=name,
                 family=family,
-                title=card.title if card else name.split(".", 1)[-1].replace("_", " "),
+                title=cards.title(name),
                 question=card.question if card else "",
                 better=card.better if card else ("lower" if family == "cost" else "higher"),
                 estimate=estimate,

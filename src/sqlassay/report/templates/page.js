@@ -359,7 +359,7 @@
         h("h1", { class: "small mono untrusted" }, c.id, c.p || c.r ? ` · wording ${c.p} · repeat ${c.r}` : ""),
         h("p", { class: "question untrusted", dir: "auto" }, c.q),
         h("p", null, tagOf(c), words && h("b", null, ` ${words[0]}. `), c.why && h("span", { class: "untrusted" }, c.why)),
-        words && h("p", { class: "small soft" }, words[2]),
+        words && h("p", { class: "small soft" }, words[2].split("`").map((part, k) => k % 2 ? h("code", null, part) : part)),
         h("p", { class: "small" }, [c.cat, c.dif, c.db, ...(c.tag || [])].filter(Boolean).map((t) => h("span", { class: "tag untrusted" }, t)),
           (c.ce || []).map((x) => h("span", { class: "tag warn", title: index.ceilings[x] }, x)),
           c.sh && c.sh !== "exact" && h("span", { class: "tag", title: index.shapes[c.sh] }, index.shapes[c.sh]))),

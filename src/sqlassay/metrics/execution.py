@@ -257,8 +257,6 @@ def ceilings(examined: Examined) -> Iterable[Ceiling]:
         yield Ceiling.GOLD_ERROR
 
 
-FAMILY = Family(
-    name="execution", cards=CARDS, examine=examine, readings=readings, evidence=evidence, ceilings=ceilings
-)
+FAMILY = Family(name="execution", cards=CARDS, examine=examine, readings=readings, evidence=evidence, ceilings=ceilings)
 
 __all__ = ["CARDS", "FAMILY", "Examined", "choose", "examine"]

@@ -98,9 +98,7 @@ def readings(examined: Examined) -> Mapping[str, Reading]:
         if not width:
             found[f"output.cells.{name}"] = Undefined(reason=Reason.NO_PAIRS)
         else:
-            found[f"output.cells.{name}"] = ratio(
-                alignment.matched_cells, rows * width, otherwise=Reason.EMPTY_RESULT
-            )
+            found[f"output.cells.{name}"] = ratio(alignment.matched_cells, rows * width, otherwise=Reason.EMPTY_RESULT)
     return found
 
 
@@ -230,6 +228,4 @@ def ceilings(examined: Examined) -> Iterable[Ceiling]:
     return () if examined.alignment is None else examined.alignment.ceilings
 
 
-FAMILY = Family(
-    name="output", cards=CARDS, examine=examine, readings=readings, evidence=evidence, ceilings=ceilings
-)
+FAMILY = Family(name="output", cards=CARDS, examine=examine, readings=readings, evidence=evidence, ceilings=ceilings)

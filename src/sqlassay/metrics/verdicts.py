@@ -181,9 +181,7 @@ def _order(trial: Trial, gold: Side, reference: Relation, settings: ScoreSetting
     if isinstance(case.compare_on, RankingShape) and ordered is Ordered.AUTO:
         ordered = Ordered.YES
     auxiliary = gold.auxiliary.relation if isinstance(gold.auxiliary, Rows) else None
-    return order_of(
-        reference, ordering=ordering, plan=plan, auxiliary=auxiliary, ordered=ordered, ties=settings.ties
-    )
+    return order_of(reference, ordering=ordering, plan=plan, auxiliary=auxiliary, ordered=ordered, ties=settings.ties)
 
 
 def lost(side: Side) -> bool:
@@ -208,9 +206,7 @@ def facts_of(side: Side) -> Facts:
     width = relation.width if relation is not None else None
     understood = side.comprehension
     if isinstance(understood, Understanding) and width in (None, len(understood.origins)):
-        return Facts(
-            origins=understood.origins, expressions=understood.expressions, aggregates=understood.aggregates
-        )
+        return Facts(origins=understood.origins, expressions=understood.expressions, aggregates=understood.aggregates)
     if relation is not None and any(column.origin is not None for column in relation.columns):
         return Facts(origins=tuple(column.origin for column in relation.columns))
     return Facts()

@@ -65,9 +65,7 @@ def compatible(bench: Bench, permitted: Callable[[int, int], bool]) -> list[list
             return meeting.tolerant or all(left.get(cell, 0) >= count for cell, count in right.items())
         if left == right:
             return True
-        return meeting.tolerant and _profiles_agree(
-            reference[i].cells, candidate[j].cells, bench
-        )
+        return meeting.tolerant and _profiles_agree(reference[i].cells, candidate[j].cells, bench)
 
     return [[fits(i, j) for j in range(candidate.width)] for i in range(reference.width)]
 
@@ -182,9 +180,7 @@ class _Search:
             if self.use_rows
             else range(self.right_width)
         )
-        return sorted(
-            (j for j in same if j not in taken and self.allowed[i][j]), key=lambda j: (self.prefer(i, j), j)
-        )
+        return sorted((j for j in same if j not in taken and self.allowed[i][j]), key=lambda j: (self.prefer(i, j), j))
 
     def _choose(self, state: _State, chosen: dict[int, int]) -> tuple[int, ...] | None:
         taken = set(chosen.values())
@@ -278,9 +274,7 @@ def _components(allowed: list[list[bool]]) -> tuple[list[int], list[int]]:
     return left, [number if label < 0 else label for label in right]
 
 
-def _codes(
-    bench: Bench, allowed: list[list[bool]], components: tuple[list[int], list[int]]
-) -> tuple[Words, Words]:
+def _codes(bench: Bench, allowed: list[list[bool]], components: tuple[list[int], list[int]]) -> tuple[Words, Words]:
     """Cells as shared codes, one row per column; a component in which cells need not be identical shows NULLs only."""
     coarse = {
         components[0][i]

@@ -335,7 +335,11 @@ class _Verdict:
                 yield Ceiling.DECIDED_BY_TOLERANCE
             return
         by_position = assignment == tuple(range(self.left.width))
-        if by_position and self.rule.columns != "by_name" and names_cross(self.left.names, self.right.names, assignment):
+        if (
+            by_position
+            and self.rule.columns != "by_name"
+            and names_cross(self.left.names, self.right.names, assignment)
+        ):
             yield Ceiling.LABELS_CROSSED
         if self.rule.columns == "any" and not by_position and not self._swap_proven(assignment):
             yield Ceiling.SWAP_UNPROVEN

@@ -44,9 +44,7 @@ def _from_mapping(table: Mapping[str, Any]) -> Relation:
     if unknown or "columns" not in table:
         what = f"unknown key {unknown[0]!r}" if unknown else "the key 'columns' is missing"
         raise UsageError(f"{what} in a table", hint='a table is {"columns": [names], "rows": [rows]}')
-    columns = tuple(
-        column if isinstance(column, Column) else Column(name=str(column)) for column in table["columns"]
-    )
+    columns = tuple(column if isinstance(column, Column) else Column(name=str(column)) for column in table["columns"])
     rows = [tuple(row) for row in table.get("rows", ())]
     for number, row in enumerate(rows, start=1):
         if len(row) != len(columns):
@@ -83,9 +81,7 @@ def _from_arrow(source: Any) -> Relation:
         raise MissingExtra("reading an Arrow table", needs="arrow") from None
     table = pa.table(source)
     fields = [_micro(table.field(i), table.column(i)) for i in range(table.num_columns)]
-    columns = tuple(
-        Column(name=table.field(i).name, kind=_kind(column.type)) for i, column in enumerate(fields)
-    )
+    columns = tuple(Column(name=table.field(i).name, kind=_kind(column.type)) for i, column in enumerate(fields))
     if table.num_rows >= KEEP_ARROW:
         names = [str(i) for i in range(len(fields))]
         return Relation(columns=columns, arrow=pa.Table.from_arrays(fields, names=names))

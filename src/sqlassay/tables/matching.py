@@ -101,9 +101,7 @@ def _group_agrees(left: list[Vector], right: list[Vector], agree: Agreement) -> 
     return all(_block_agrees(a, b, agree) for a, b in _blocks(left, right, agree))
 
 
-def _blocks(
-    left: list[Vector], right: list[Vector], agree: Agreement
-) -> list[tuple[list[Vector], list[Vector]]]:
+def _blocks(left: list[Vector], right: list[Vector], agree: Agreement) -> list[tuple[list[Vector], list[Vector]]]:
     """Cut where the first tolerant column leaves a gap that no agreement can bridge."""
     if not is_number(left[0][0]) or not is_number(right[0][0]):
         return [(left, right)]
@@ -160,7 +158,11 @@ def _covers(required: list[Vector], candidate: list[Vector], spare: list[Vector]
     if not len(required) <= len(candidate) <= len(required) + len(spare):
         return False
     everything = [*required, *spare]
-    forward = _edges(candidate, everything, agree) if candidate and candidate[0] else [[*range(len(everything))]] * len(candidate)
+    forward = (
+        _edges(candidate, everything, agree)
+        if candidate and candidate[0]
+        else [[*range(len(everything))]] * len(candidate)
+    )
     if forward is None or _matching(forward, len(everything)) < len(candidate):
         return False
     if not required:
@@ -213,4 +215,3 @@ def _flow(edges: list[list[int]], right: int) -> int:
     ones = np.ones(len(rows), dtype=np.int32)
     graph = csr_array((ones, (rows.astype(np.int32), columns.astype(np.int32))), shape=(sink + 1, sink + 1))
     return int(maximum_flow(graph, 0, sink, method="dinic").flow_value)
-

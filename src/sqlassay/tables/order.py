@@ -112,9 +112,7 @@ class _Keys:
         return low, high
 
 
-def _known_keys(
-    reference: Relation, ordering: Ordering, plan: OrderPlan, auxiliary: Relation | None
-) -> _Keys | None:
+def _known_keys(reference: Relation, ordering: Ordering, plan: OrderPlan, auxiliary: Relation | None) -> _Keys | None:
     width, height = reference.width, reference.height
     if plan.source is KeySource.OUTPUT and plan.positions and max(plan.positions) < width:
         found = None

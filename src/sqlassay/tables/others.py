@@ -187,9 +187,7 @@ def defog_asks_order(question: str, category: str | None) -> bool:
     return category == "order_by" or re.search(r"\b(order|sort|arrange)\b", question.lower()) is not None
 
 
-def defog_equal(
-    reference: Relation, candidate: Relation, *, order_texts: tuple[str, str] | None = None
-) -> bool:
+def defog_equal(reference: Relation, candidate: Relation, *, order_texts: tuple[str, str] | None = None) -> bool:
     """defog's exact rule: equal as they are, or after dropping duplicate rows, sorting columns by name and rows.
 
     `order_texts` are gold and candidate SQL when `defog_asks_order`: rows are then sorted by the columns that a
@@ -218,9 +216,7 @@ def _same_filled(a: Any, b: Any) -> bool:
     return bool(a == b) or (_is_missing(a) and _is_missing(b))
 
 
-def _defog_normal(
-    names: Sequence[str], rows: Sequence[Row], *, ordered: bool, sql: str | None
-) -> list[Row] | None:
+def _defog_normal(names: Sequence[str], rows: Sequence[Row], *, ordered: bool, sql: str | None) -> list[Row] | None:
     if len(set(names)) != len(names):
         return None
     order = sorted(range(len(names)), key=lambda position: names[position])

@@ -150,9 +150,7 @@ def pair_columns(
 
 
 class _Pairing:
-    def __init__(
-        self, bench: Bench, links: Links, threshold: Fraction, suggested: Sequence[int | None] | None
-    ) -> None:
+    def __init__(self, bench: Bench, links: Links, threshold: Fraction, suggested: Sequence[int | None] | None) -> None:
         self.values = _Values(bench)
         self.links, self.threshold, self.suggested = links, threshold, suggested
         self.left_names, self.right_names = bench.reference.names, bench.candidate.names

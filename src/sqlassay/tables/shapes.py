@@ -119,9 +119,7 @@ def _ids(cells: Sequence[Any], groups: Sequence[int] | None = None) -> _Ids:
             nulls += 1
         elif cell not in seen:
             seen[cell] = groups[position] if groups is not None else 0
-    return _Ids(
-        ids=tuple(seen), groups=tuple(seen.values()), nulls=nulls, duplicates=len(cells) - nulls - len(seen)
-    )
+    return _Ids(ids=tuple(seen), groups=tuple(seen.values()), nulls=nulls, duplicates=len(cells) - nulls - len(seen))
 
 
 def _no_column(recall: str, precision: str, gold: int) -> dict[str, Reading]:
@@ -169,14 +167,10 @@ def _ids_verdict(ground: Ground, column: str, facts: OrderFacts, *, ranked: bool
     if ranked:
         readings["set_exact"] = verdict(same_set)
         exact = same_set and _same_order(gold, found.ids, pools)
-    return ShapeVerdict(
-        exact=exact, readings=readings, dropped=dropped, single=len(gold.ids) == 1, columns=columns
-    )
+    return ShapeVerdict(exact=exact, readings=readings, dropped=dropped, single=len(gold.ids) == 1, columns=columns)
 
 
-def _pools(
-    facts: OrderFacts, gold: _Ids, cells: Sequence[Any], groups: Sequence[int]
-) -> dict[int, frozenset[Any]]:
+def _pools(facts: OrderFacts, gold: _Ids, cells: Sequence[Any], groups: Sequence[int]) -> dict[int, frozenset[Any]]:
     """By tie group that a cut goes through: the ids it may be filled from."""
     pools, start = {}, 0
     for cut in facts.order.cuts:

@@ -310,42 +310,51 @@ def merge(turn: Turn, recorded: Sequence[Query], *, unattributed: int = 0) -> Tu
         gaps = (*gaps, f"{unattributed} recorded statements could not be told to belong to one turn")
     if not recorded:
         return replace(turn, gaps=gaps)
-    left = list(turn.queries)
+    matches = _matches(recorded, turn.queries)
     merged: list[Query] = []
-    for query in recorded:
-        match = _match(query, left)
-        if match is None:
-            merged.append(query)
+    emitted = 0
+    for position, known in enumerate(turn.queries):
+        at = matches.get(position)
+        if at is None:
+            merged.append(known)
             continue
-        left.remove(match)
-        merged.append(_joined(query, match))
-    kept = [query for query in left if query.executed is not True]
-    if any(query.executed is True for query in left):
+        merged += recorded[emitted:at]
+        merged.append(_joined(recorded[at], known))
+        emitted = max(emitted, at + 1)
+    merged += recorded[emitted:]
+    if any(known.executed is True and position not in matches for position, known in enumerate(turn.queries)):
         gaps = (*gaps, "the adapter saw executed statements that did not go through the recorded connection")
-        kept = left
-    known = turn.candidate_source in (CandidateSource.DECLARED, CandidateSource.LINKED)
-    merged_turn = replace(
-        turn,
-        queries=(*kept, *merged) if kept else tuple(merged),
-        candidate_sql=turn.candidate_sql if known else None,
-        candidate_source=turn.candidate_source if known else CandidateSource.NONE,
-        gaps=gaps,
+    candidate, source = turn.candidate_sql, turn.candidate_source
+    if source is CandidateSource.LINKED:
+        candidate = next((q.sql for q in reversed(merged) if candidate in (q.sql, q.sql_written)), None)
+    if candidate is None or source not in (CandidateSource.DECLARED, CandidateSource.LINKED):
+        candidate, source = None, CandidateSource.NONE
+    merged_turn = choose_candidate(
+        replace(turn, queries=tuple(merged), candidate_sql=candidate, candidate_source=source, gaps=gaps)
     )
-    merged_turn = choose_candidate(merged_turn)
     if merged_turn.status is None:
         merged_turn = replace(merged_turn, status=Status.SUCCESS, status_source=StatusSource.INFERRED)
     return merged_turn
 
 
-def _match(query: Query, left: Sequence[Query]) -> Query | None:
-    sent = _flat(query.sql)
-    for other in left:
-        if sent in (_flat(other.sql), _flat(other.sql_written or other.sql)):
-            return other
-    for other in left:
-        if len(_flat(other.sql)) > 6 and sent.startswith(_flat(other.sql) + " "):
-            return other
-    return None
+def _matches(recorded: Sequence[Query], known: Sequence[Query]) -> dict[int, int]:
+    """Position in `known` to position in `recorded`, in order on both sides: equal texts, else a text that was added
+    to. A statement that was only looked at was not sent."""
+    found: dict[int, int] = {}
+    sent = [_flat(query.sql) for query in recorded]
+    after = 0
+    for position, query in enumerate(known):
+        if query.executed is False:
+            continue
+        texts = {_flat(query.sql), _flat(query.sql_written or query.sql)}
+        begun = _flat(query.sql) + " "
+        at = next(
+            (i for i in range(after, len(sent)) if sent[i] in texts or (len(begun) > 7 and sent[i].startswith(begun))),
+            None,
+        )
+        if at is not None:
+            found[position], after = at, at + 1
+    return found
 
 
 def _joined(query: Query, known: Query) -> Query:

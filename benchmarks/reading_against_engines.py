@@ -182,14 +182,17 @@ _CHOICE = re.compile(r"\{([^{}]*)\}")
 
 
 def defog_variants(gold: str) -> list[str]:
-    """`{a, b}` stands for any non-empty subset: all of them, the first and the last are enough to read."""
-    if "{" not in gold:
+    """`{a, b}` stands for any non-empty subset and `{}` for the same again: all, the first and the last are read."""
+    found = _CHOICE.search(gold)
+    if found is None:
         return [gold]
-    choices = (lambda names: names, lambda names: names[:1], lambda names: names[-1:])
-    written = [
-        _CHOICE.sub(lambda found, keep=keep: ", ".join(keep(re.split(r",(?![^()]*\))", found.group(1)))), gold)
-        for keep in choices
-    ]
+    names = re.split(r",(?![^()]*\))", found.group(1))
+    written = []
+    for kept in (names, names[:1], names[-1:]):
+        chosen = ", ".join(kept)
+        bare = ", ".join(re.sub(r"(?i)\s+as\s+\w+\s*$", "", name) for name in kept)
+        first = gold[: found.start()] + chosen + gold[found.end() :]
+        written += defog_variants(first.replace("{}", bare))
     return list(dict.fromkeys(written))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlassay.agents.candidate import choose_candidate
 from sqlassay.agents.messages import Call, Outcome, Transcript, text_of
-from sqlassay.agents.offered import described, tables_in
+from sqlassay.agents.offered import described, is_data, tables_in
 from sqlassay.agents.refusals import status_in
 from sqlassay.agents.results import Reply, read_reply
 from sqlassay.agents.statements import looks_like_sql, role_of
@@ -67,7 +67,8 @@ def turn_of(transcript: Transcript, tools: Toolbox, *, adapter: str, extra: tupl
     queries = (*seen.queries, *extra)
     status, source, error = _status(transcript, queries)
     gaps = dict.fromkeys((*transcript.gaps, *seen.gaps))
-    if transcript.signal is None and transcript.answer is None and transcript.declared_sql is None and queries:
+    silent = transcript.signal is None and transcript.answer is None and transcript.declared_sql is None
+    if silent and queries and transcript.usage.model_calls is not None:
         gaps["the log ends without a final answer"] = None
     if status is None:
         gaps["neither a status nor a statement nor an answer was found"] = None
@@ -188,7 +189,8 @@ def _schema(call: Call, seen: _Collected) -> None:
     text = reply.content if isinstance(reply.content, str) else text_of(reply.content)
     if seen.offer(tables_in(text, dialect=seen.tools.dialect)):
         return
-    if not seen.offer(described(reply.content, table=_table_named(call.arguments))) and text.strip() not in ("", "[]"):
+    data = text or reply.content
+    if not seen.offer(described(data, table=_table_named(call.arguments))) and text.strip() and not is_data(data):
         seen.schema_lost = True
         seen.gaps[f"what {call.tool} described could not be read as tables"] = None
 

@@ -103,6 +103,11 @@ def described(content: Any, *, table: str | None) -> tuple[OfferedTable, ...]:
     return ()
 
 
+def is_data(content: Any) -> bool:
+    """Whether a schema tool's reply can be read as data at all (a list of names is data, cut text is not)."""
+    return _data(content) is not None
+
+
 def _one(data: Mapping[str, Any], *, table: str | None) -> OfferedTable | None:
     basic = {**mapping(data.get("basic")), **data}
     name = basic.get("name") or basic.get("table") or basic.get("table_name") or table

@@ -11,7 +11,8 @@ from typing import Any
 
 from sqlassay.agents.messages import Outcome, mappings, text_of
 
-_PARSED = 400_000
+_PARSED = 4_000_000
+_PARSED_AS_PYTHON = 400_000
 """Longer texts are not parsed: their row count stays unknown."""
 _HEAD = 2_000
 _KEPT = 200_000
@@ -68,6 +69,8 @@ _CUT = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _CELL_CUT = re.compile(r"""[^'"]{297}\.\.\.(?=['"])""")
+_PRINTED = re.compile(r"\b(?:Decimal|UUID|Timestamp|datetime\.\w+|date|time)\(([^()]{0,200})\)")
+"""Values that Python prints as calls: they become text, so that rows can be counted."""
 _ROWS_IN_WORDS = re.compile(r"(?:no|0) rows? (?:returned|found)|returned (?:no|0) rows?|empty result", re.IGNORECASE)
 
 
@@ -136,10 +139,16 @@ def _data(content: Any) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         pass
+    if len(text) > _PARSED_AS_PYTHON:
+        return None
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(_PRINTED.sub(_as_text, text))
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         return None
+
+
+def _as_text(match: re.Match[str]) -> str:
+    return repr(match.group(1).strip("'\""))
 
 
 def _error_in(data: Mapping[str, Any]) -> str | None:
@@ -173,7 +182,7 @@ def _rows(shown: Any, text: str | None, data: Any) -> Reply:
         names = table.get("columns", table.get("col_keys"))
         if isinstance(names, list):
             columns = tuple(str(_column_name(name)) for name in names)
-        stated = table.get("row_count", table.get("rowCount", table.get("total_rows")))
+        stated = table.get("row_count", table.get("rowCount", table.get("total_rows", table.get("count"))))
         count = stated if isinstance(stated, int) and not isinstance(stated, bool) else count
         table = next((table[key] for key in ("rows", "data", "result", "results") if key in table), None)
     seen = len(table) if isinstance(table, list) and _is_rows(table) else None
@@ -186,6 +195,8 @@ def _rows(shown: Any, text: str | None, data: Any) -> Reply:
         cap = seen
     if truncated and by is None:
         by = "the tool"
+    if truncated and seen is not None and count is not None and count <= seen:
+        count = None
     if count is None and not truncated:
         count = seen
     if (
@@ -234,6 +245,6 @@ def _cut_by(text: str | None) -> tuple[str | None, int | None]:
         if number is None:
             return "the tool", None
         return f"{number} {unit}", number if unit in ("rows", "records", "results") else None
-    if _CELL_CUT.search(text[:_PARSED]):
+    if _CELL_CUT.search(text[:_PARSED_AS_PYTHON]):
         return "cells of 300 characters", None
     return None, None

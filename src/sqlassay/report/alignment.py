@@ -270,14 +270,21 @@ def _chosen_columns(links: list[_Link], columns: int) -> list[_Link]:
 
 def _column(link: _Link, gold: Relation | None, candidate: Relation | None, *, key: set[int]) -> GridColumn:
     g, c, by = link
-    sides = [side.columns[i] for side, i in ((gold, g), (candidate, c)) if side is not None and i is not None]
     return GridColumn(
         gold=None if g is None or gold is None else cell_name(gold.columns[g].name),
         candidate=None if c is None or candidate is None else cell_name(candidate.columns[c].name),
         by=by,
         key=g in key,
-        numeric=all(column.kind in _NUMERIC for column in sides),
+        numeric=all(_numeric(side, i) for side, i in ((gold, g), (candidate, c)) if side is not None and i is not None),
     )
+
+
+def _numeric(side: Relation, position: int) -> bool:
+    kind = side.columns[position].kind
+    if kind is not Kind.DYNAMIC or side.arrow is not None:
+        return kind in _NUMERIC
+    some = [row[position] for row in side.rows[:50] if row[position] is not None]
+    return bool(some) and all(isinstance(v, (int, float, Decimal)) and not isinstance(v, bool) for v in some)
 
 
 def cell_name(name: str) -> str:

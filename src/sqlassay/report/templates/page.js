@@ -364,7 +364,9 @@
           (c.ce || []).map((x) => h("span", { class: "tag warn", title: index.ceilings[x] }, x)),
           c.sh && c.sh !== "exact" && h("span", { class: "tag", title: index.shapes[c.sh] }, index.shapes[c.sh]))),
       ...(d ? parts(c, d) : [h("p", { class: "card" }, "The details of this case did not fit into this file. See it with ", h("code", null, "sqlassay view"), " or ", h("code", null, `sqlassay show ${index.run} ${c.id}`), ".")]));
-    if (live && main.dataset.review !== "off") reviewForm(main, c);
+    const box = main.querySelector(".grid-box"), first = main.querySelector(".grid tbody tr:not(.same)");
+    if (box && first) box.scrollTop = Math.max(0, /** @type {HTMLElement} */ (first).offsetTop - 140);
+    if (live) reviewForm(main, c);
   }
 
   /** @param {Entry} c @param {any} d @returns {HTMLElement[]} */

@@ -274,10 +274,9 @@ def _merge(resolver: Resolver, key: str, scope: Scope, before: int, kind: str) -
     for source in scope.sources:
         if source.base is not None and source.column(key) is not None:
             resolver.collected.known.add(f"{source.base}.{key}")
-    resolver.collected.columns_read |= left.reads
     if resolver.dialect != "sqlite":
-        # SQLite's own account leaves out the right side of a merged column.
-        resolver.collected.columns_read |= right.reads
+        # SQLite's own account leaves out columns that only USING or NATURAL compares.
+        resolver.collected.columns_read |= left.reads | right.reads
     texts = [plain(left.text), plain(right.text)]
     if kind == "full":
         scope.merged[key] = Value(

@@ -11,7 +11,7 @@ from sqlassay.sql.render import Renderer, unwrapped
 from sqlassay.sql.schema import SchemaIndex
 from sqlassay.sql.scope import Collected, Cte, CteScope, Outcome, Output, Scope, Source, Value, numbered, ordered, plain
 
-# Where an output alias may be used beside ORDER BY: dialects that allow it in WHERE and in expressions.
+# Where an output alias may be used beside ORDER BY: in WHERE and (not in SQLite) in other items of the select list.
 _ALIAS_ANYWHERE = frozenset({"sqlite", "duckdb", "snowflake", "databricks", "redshift", "clickhouse"})
 _ALIAS_IN_GROUPS = _ALIAS_ANYWHERE | {"mysql", "postgres", "bigquery", "trino"}
 _SELF_RECURSIVE = frozenset({"sqlite", "tsql", "oracle"})
@@ -240,8 +240,9 @@ class Resolver:
             if type(item) is exp.Alias:
                 key = self.binder.key(item.args["alias"]) if isinstance(item.args["alias"], exp.Identifier) else ""
                 scope.aliases.setdefault(key, item.this)
-        scope.alias_fallback = self.dialect in _ALIAS_ANYWHERE
+        scope.alias_fallback = self.dialect in _ALIAS_ANYWHERE and self.dialect != "sqlite"
         outputs, opened = self._outputs(node, scope, renderer)
+        scope.alias_fallback = self.dialect in _ALIAS_ANYWHERE
         parts = self._clauses(node, scope, renderer, shape, outputs)
         if scope.nested or any(s.label.find("\x1f") >= 0 for s in scope.sources):
             parts = self._clauses(node, scope, Renderer(self, scope, full=True), shape, outputs)

@@ -7,7 +7,22 @@ from typing import Annotated
 import typer
 
 from sqlassay import __version__
-from sqlassay.cli import demo, init, list_, read, report, run, schema, show
+from sqlassay.cli import (
+    check,
+    compare,
+    demo,
+    doctor,
+    gate,
+    import_,
+    init,
+    list_,
+    read,
+    report,
+    run,
+    schema,
+    score,
+    show,
+)
 
 app = typer.Typer(
     name="sqlassay",
@@ -36,9 +51,16 @@ def _root(
 
 app.command("init")(init.init)
 app.command("demo")(demo.demo)
+app.command("check")(check.check)
+app.command("doctor")(doctor.doctor)
 app.command("run")(run.run)
+app.command("score")(score.score)
 app.command("report")(report.report)
 app.command("show")(show.show)
 app.command("list")(list_.list_runs)
+app.command("compare")(compare.compare)
+app.command("gate")(gate.gate)
 app.command("read")(read.read)
+app.command("import")(import_.import_cases)
+app.command("export")(import_.export_cases)
 app.command("schema")(schema.schema)

@@ -10,42 +10,43 @@ from sqlassay.errors import UsageError
 
 if TYPE_CHECKING:
     from sqlassay.api import Run
+    from sqlassay.records.run import TrialKey
 
 
 def _json(run: Run, path: Path) -> None:
     from sqlassay.report.machine import to_json
 
-    _text(path, to_json(run.report))
+    write_text(path, to_json(run.report))
 
 
 def _jsonl(run: Run, path: Path) -> None:
     from sqlassay.report.machine import to_jsonl
 
-    _text(path, "".join(to_jsonl(run.scores)))
+    write_text(path, "".join(to_jsonl(run.scores)))
 
 
 def _html(run: Run, path: Path) -> None:
     from sqlassay.report.html import render
 
-    _text(path, render(run.report))
+    write_text(path, render(run.report))
 
 
 def _markdown(run: Run, path: Path) -> None:
     from sqlassay.report.markdown import render
 
-    _text(path, render(run.report))
+    write_text(path, render(run.report))
 
 
 def _junit(run: Run, path: Path) -> None:
     from sqlassay.report.junit import render
 
-    _text(path, render(run.report))
+    write_text(path, render(run.report))
 
 
 def _csv(run: Run, path: Path) -> None:
     from sqlassay.report.machine import to_csv
 
-    _text(path, to_csv(run.report))
+    write_text(path, to_csv(run.report))
 
 
 def _parquet(run: Run, path: Path) -> None:
@@ -81,16 +82,17 @@ def write(run: Run, path: Path) -> None:
     _WRITERS[path.suffix.lower()](run, path)
 
 
-def write_failures(run: Run, path: Path) -> None:
-    """Write the failing cases, grouped by cause, as JSON lines."""
+def write_failures(run: Run, path: Path, *, only: frozenset[TrialKey] | None = None) -> None:
+    """Write the failing cases, or only some of them, grouped by cause, as JSON lines."""
     from sqlassay.report.failures import to_jsonl
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _text(path, "".join(to_jsonl(run.report, unscored=True)))
+    write_text(path, "".join(to_jsonl(run.report, unscored=True, only=only)))
 
 
-def _text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Write a text file; what UTF-8 cannot hold is escaped, folders on the way are made."""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from error

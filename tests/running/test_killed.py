@@ -1,0 +1,130 @@
+"""Killed at any instant and resumed: every finished case is kept, no answered question is asked again."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sqlassay.archive.run_folder import RunFolder
+from sqlassay.records.config import Config
+from sqlassay.records.run import RunState
+from sqlassay.running.plan import plan
+from sqlassay.running.run import carry_out
+from sqlassay.running.worker import Pool
+
+Configured = Callable[..., Config]
+CASES = [
+    {"id": f"c{i}", "gold_sql": f"SELECT id FROM item WHERE id < {i % 7}", "question": f"slow 0.01 {sql}"}
+    for i in range(24)
+    for sql in [f"SELECT id FROM item WHERE id < {i % 7 + (i % 5 == 0)} -- {i}"]
+]
+PROGRAM = """
+import json, sys
+from sqlassay.running.configure import from_mapping
+from sqlassay.running.run import run
+settings, base, resume = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3] == "resume"
+result = run(from_mapping(settings, base_dir=base, environment={}), run_id="r", resume="r" if resume else None)
+print(result.state.value)
+"""
+SETTINGS = {
+    "cases": "cases.jsonl",
+    "database": "sqlite:///shop.db",
+    "agent": {"kind": "python", "target": "shop_agent:answer"},
+    "run": {"jobs": 3, "workers": 1},
+}
+
+
+def start(shop: Path, mode: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", PROGRAM, json.dumps(SETTINGS), str(shop), mode]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+
+
+def questions(shop: Path) -> Counter[str]:
+    log = shop / "asked.log"
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    return Counter(line for line in lines if line.startswith("slow"))
+
+
+def turns_on_disk(folder: Path) -> set[str]:
+    return {turn.question for turn in RunFolder(folder).turns()} if (folder / "manifest.json").exists() else set()
+
+
+def outcomes(folder: Path) -> dict[str, object]:
+    return {s.case_id: (s.value("outcome.pass"), s.bucket, s.shape) for s in RunFolder(folder).scores()}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills with SIGKILL")
+def test_killed_at_random_instants(configured: Configured, shop: Path, pool: Pool) -> None:
+    unbroken = carry_out(plan(configured(CASES)), pool, run_id="unbroken")
+    expected = outcomes(unbroken.path)
+    assert len(expected) == len(CASES)
+    (shop / "asked.log").unlink()
+    folder, chance = shop / "runs" / "r", random.Random(7)
+    for _ in range(22):
+        before, already = turns_on_disk(folder), questions(shop)
+        process = start(shop, "resume" if (folder / "manifest.json").exists() else "start")
+        # The program first imports; it is killed at some instant from its first question on.
+        _wait_for(lambda already=already, process=process: questions(shop) != already or process.poll() is not None)
+        time.sleep(chance.random() * 0.05)
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        asked = questions(shop) - already
+        assert not before & set(asked), "a question whose turn was on disk was asked again"
+        assert before <= turns_on_disk(folder), "a turn that was on disk is gone"
+        if len(turns_on_disk(folder)) > len(CASES) - 3:
+            _take_back(folder)
+    process = start(shop, "resume")
+    out, _ = process.communicate(timeout=60)
+    assert out.decode().strip() == "complete"
+    assert outcomes(folder) == expected
+    assert len(list(RunFolder(folder).scores())) == len(CASES)
+    assert RunFolder(folder).manifest.state is RunState.COMPLETE
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.002)
+
+
+def _take_back(folder: Path) -> None:
+    """Make room for more kills: as if the process had been killed early, in the middle of a line."""
+    turns = (folder / "turns.jsonl").read_bytes().splitlines(keepends=True)
+    kept = {json.loads(line)["case_id"] for line in turns[:4]}
+    (folder / "turns.jsonl").write_bytes(b"".join(turns[:4]) + turns[4][:50])
+    if (folder / "scores.jsonl").exists():
+        scores = (folder / "scores.jsonl").read_bytes().splitlines(keepends=True)
+        (folder / "scores.jsonl").write_bytes(
+            b"".join(s for s in scores if s.endswith(b"\n") and json.loads(s)["case_id"] in kept)
+        )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_cleanly(configured: Configured, shop: Path, how: signal.Signals) -> None:
+    slow = [{**case, "question": str(case["question"]).replace("0.01", "0.3")} for case in CASES]
+    configured(slow)
+    process = start(shop, "start")
+    _wait_for(lambda: bool(turns_on_disk(shop / "runs" / "r")) or process.poll() is not None)
+    asked_at = time.monotonic()
+    os.kill(process.pid, how)
+    out, _ = process.communicate(timeout=20)
+    assert time.monotonic() - asked_at < 5
+    assert out.decode().strip() == "interrupted"
+    folder = RunFolder(shop / "runs" / "r")
+    assert folder.manifest.state is RunState.INTERRUPTED
+    assert 0 < len(folder.turned()) < len(CASES)
+    for name in ("turns.jsonl", "scores.jsonl"):
+        path = folder.path / name
+        assert not path.exists() or path.read_bytes().endswith(b"\n")

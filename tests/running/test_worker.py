@@ -1,0 +1,148 @@
+"""A hostile query costs one worker process, never a neighbour, the case or the run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from sqlassay.errors import ConfigError, DatabaseUnavailable
+from sqlassay.records.case import Case, Status
+from sqlassay.records.execution import ErrorKind, SqlError, TimedOut
+from sqlassay.records.measurement import Bucket
+from sqlassay.records.settings import Limits, ScoreSettings
+from sqlassay.records.turn import Turn
+from sqlassay.running.jobs import Address, Job
+from sqlassay.running.worker import Bench, Closed, Pool, WorkerLost, settle
+
+# One opcode that compares megabytes at each of millions of positions: no interrupt reaches it.
+DEAF = "SELECT instr(hex(zeroblob(8000000)), hex(zeroblob(4000000)) || '1')"
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+GOLD = "SELECT id FROM item"
+
+
+def job(url: str, candidate: str | None, *, gold: str | tuple[str, ...] = GOLD, timeout_s: float = 0.4) -> Job:
+    return Job(
+        case=Case(id="a", question="?", gold_sql=(gold,) if isinstance(gold, str) else gold),
+        turn=Turn(case_id="a", status=Status.SUCCESS, candidate_sql=candidate),
+        address=Address(name="shop", url=url),
+        settings=ScoreSettings(),
+        limits=Limits(timeout_s=timeout_s, grace_s=0.2),
+        whole=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Bench]:
+    made = Bench(grace_s=0.2)
+    yield made
+    made.close()
+
+
+def test_a_query_that_ignores_the_interrupt_is_killed(bench: Bench, url: str) -> None:
+    bench.carry_out(job(url, GOLD))
+    started = time.monotonic()
+    outcome = bench.carry_out(job(url, DEAF))
+    assert time.monotonic() - started < 8, "limit, grace and a new process"
+    assert outcome.bucket is Bucket.SQL_ERROR
+    assert outcome.measurement is not None
+    assert outcome.measurement.evidence["execution"]["candidate_error"]["kind"] == "timeout"
+    assert bench.carry_out(job(url, GOLD)).passed is True
+
+
+def test_a_query_that_heeds_it_costs_no_worker(bench: Bench, url: str) -> None:
+    bench.carry_out(job(url, GOLD))
+    process = bench._worker
+    outcome = bench.carry_out(job(url, ENDLESS))
+    assert outcome.measurement is not None
+    assert outcome.measurement.evidence["execution"]["candidate_error"]["kind"] == "timeout"
+    assert bench._worker is process
+
+
+def test_a_deaf_gold_is_the_gold_s_fault_and_another_gold_serves(bench: Bench, url: str) -> None:
+    assert bench.carry_out(job(url, GOLD, gold=DEAF)).bucket is Bucket.GOLD_ERROR
+    outcome = bench.carry_out(job(url, GOLD, gold=(DEAF, GOLD)))
+    assert outcome.passed is True
+    assert outcome.measurement is not None
+    assert outcome.measurement.evidence["execution"]["gold_index"] == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+@pytest.mark.parametrize(("sent", "kind"), [(signal.SIGKILL, "too_large"), (signal.SIGSEGV, "other")])
+def test_a_worker_that_dies_in_the_candidate(bench: Bench, url: str, sent: signal.Signals, kind: str) -> None:
+    bench.carry_out(job(url, GOLD))
+    worker = bench._worker
+    assert worker is not None
+    killer = threading.Timer(0.5, lambda: os.kill(worker._process.pid, sent))
+    killer.start()
+    outcome = bench.carry_out(job(url, ENDLESS, timeout_s=20))
+    killer.join()
+    assert outcome.bucket is Bucket.SQL_ERROR
+    assert outcome.measurement is not None
+    assert outcome.measurement.evidence["execution"]["candidate_error"]["kind"] == kind
+
+
+def test_memory_is_bounded(bench: Bench, url: str) -> None:
+    greedy = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, hex(zeroblob(500000)) FROM n"
+    hungry = job(url, greedy, timeout_s=20)
+    outcome = bench.carry_out(hungry)
+    assert outcome.passed is None or outcome.bucket is Bucket.SQL_ERROR
+    assert bench.carry_out(job(url, GOLD)).passed is True
+
+
+def test_a_database_that_does_not_open(bench: Bench) -> None:
+    for url, error in (("sqlite:///absent.db", DatabaseUnavailable), ("nonsense", ConfigError)):
+        with pytest.raises(error):
+            bench.describe(Address(name="x", url=url))
+        with pytest.raises(error):
+            bench.carry_out(job(url, GOLD))
+
+
+def test_in_a_run_a_lost_database_is_the_harness_s_fault(bench: Bench) -> None:
+    from dataclasses import replace
+
+    outcome = bench.carry_out(replace(job("sqlite:///absent.db", GOLD), whole=False))
+    assert outcome.bucket is Bucket.HARNESS_ERROR
+    assert b'"undefined": "harness_failed"' in outcome.line
+
+
+def test_neighbours_of_a_deaf_query_are_not_delayed(pool: Pool, url: str) -> None:
+    for future in [pool.submit(job(url, GOLD)) for _ in range(4)]:
+        future.result()
+    deaf = pool.submit(job(url, DEAF, timeout_s=3.0))
+    started = time.monotonic()
+    assert all(pool.submit(job(url, GOLD)).result().passed for _ in range(10))
+    assert time.monotonic() - started < 2.5
+    assert not deaf.done()
+    assert deaf.result().bucket is Bucket.SQL_ERROR
+
+
+def test_a_closed_pool_ends_what_runs(url: str) -> None:
+    pool = Pool(1, limits=Limits(grace_s=0.2))
+    pool.submit(job(url, GOLD)).result()
+    running, waiting = pool.submit(job(url, ENDLESS, timeout_s=60)), pool.submit(job(url, GOLD))
+    time.sleep(0.2)
+    started = time.monotonic()
+    pool.close()
+    assert time.monotonic() - started < 3
+    assert isinstance(running.exception(), Closed)
+    assert waiting.cancelled()
+
+
+def test_what_a_lost_worker_means_for_the_case() -> None:
+    start = job("sqlite:///x.db", GOLD)
+    killed = settle(start, WorkerLost(phase="candidate", killed=True, limit_s=2.0, code=-9))
+    assert killed.settled == {"candidate": TimedOut(limit_s=2.0, killed=True)}
+    dead = settle(killed, WorkerLost(phase="gold 0", killed=False, limit_s=2.0, code=-11))
+    died = dead.settled["gold 0"]
+    assert isinstance(died, SqlError)
+    assert died.kind is ErrorKind.OTHER
+    assert set(dead.settled) == {"candidate", "gold 0"}
+    assert "scoring took too long" in str(
+        settle(start, WorkerLost(phase="scoring", killed=True, limit_s=9.0, code=-9)).fault
+    )

@@ -53,11 +53,11 @@ def flips(change: Change) -> tuple[tuple[str, tuple[Flip, ...]], ...]:
 
 def render_text(change: Change, console: Console) -> None:
     """Print the comparison."""
-    for item in _text(change):
+    for item in _text(change, wide=console.width >= 100):
         console.print(item)
 
 
-def _text(change: Change) -> Iterator[RenderableType]:
+def _text(change: Change, *, wide: bool) -> Iterator[RenderableType]:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -80,10 +80,11 @@ def _text(change: Change) -> Iterator[RenderableType]:
         )
     rows = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     rows.add_column("metric", overflow="fold")
-    for name in ("before", "after", "difference", "95 %", "p", "n"):
+    for name in ("before", "after", "difference", *(("95 %",) if wide else ()), "p", "n"):
         rows.add_column(name, justify="right", no_wrap=True)
     for metric in in_order(change):
-        rows.add_row(Text(line(metric.name)), *metric_cells(metric))
+        cells = metric_cells(metric)
+        rows.add_row(Text(line(metric.name)), *(cells if wide else cells[:3] + cells[4:]))
     yield rows
     telling = [row for row in change.slices if row.adjusted < 0.05]
     for row in telling:

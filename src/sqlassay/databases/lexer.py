@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Literal
 
 Kind = Literal["word", "name", "string", "number", "punct"]
-Family = Literal["sqlite", "postgres", "duckdb", "mysql"]
+Family = Literal["sqlite", "postgres", "duckdb", "mysql", "mysql_ansi"]
 
 
 def words(text: str) -> frozenset[str]:
@@ -31,7 +31,7 @@ _OTHER_COMMANDS = words(
     "deallocate declare describe detach discard do drop end execute explain export fetch flush force grant "
     "handler import install kill listen load lock move notify optimize pragma prepare reassign refresh reindex "
     "release rename repair reset revoke rollback savepoint security set show shutdown start stop summarize "
-    "unlisten unlock update_extensions use vacuum xa"
+    "unlisten unlock update_extensions use vacuum xa desc help binlog cache purge signal resignal clone"
 )
 COMMANDS = WRITES | _OTHER_COMMANDS
 """First words of statements that are not reads in any engine."""
@@ -75,6 +75,10 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
             *(_WORD, _NUMBER, _REST),
         ),
         "duckdb": (_SPACE, _DASHES, _NESTED, _ESCAPE, _SINGLE, _DOLLAR, _DOUBLE, _WORD, _NUMBER, _REST),
+        "mysql_ansi": (
+            *(_SPACE, r"(?P<line>--(?=[\s\x00-\x1f]|\Z)[^\n]*|\#[^\n]*)", r"(?P<executable>/\*M?!)", _BLOCK),
+            *(_SINGLE, _DOUBLE, _TICK, _WORD, _NUMBER, _REST),
+        ),
         "mysql": (
             *(
                 _SPACE,

@@ -41,7 +41,7 @@ def forbidden(found: Sequence[Token]) -> str | None:
     r"""Why the statement may not run, None where nothing speaks against it.
 
     >>> from sqlassay.databases.lexer import tokens
-    >>> forbidden(list(tokens('SELECT U&"pg\005fread_file"(1)', "postgres")))
+    >>> forbidden(list(tokens(r'SELECT U&"pg\005fread_file"(1)', "postgres")))
     'function pg_read_file is not allowed'
     """
     for called in calls(found):

@@ -8,6 +8,7 @@ what protects the data, and `warnings` says that too.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from decimal import Decimal
@@ -19,6 +20,7 @@ from sqlassay.databases.base import Capabilities
 from sqlassay.databases.digests import fingerprinted
 from sqlassay.databases.lexer import refusal, tokens
 from sqlassay.databases.sizes import ByteCount
+from sqlassay.databases.view_text import select_of
 from sqlassay.errors import ConfigError, DatabaseUnavailable, MissingExtra
 from sqlassay.records.execution import Account, ErrorKind, Execution, NotRun, Rows, SqlError, TimedOut
 from sqlassay.records.relation import Column, ForeignKey, Kind, Relation, Row, Schema, TableSchema
@@ -133,16 +135,21 @@ class SqlalchemyDatabase:
             import sqlalchemy
 
             inspector = sqlalchemy.inspect(self._engine)
-            names = [(name, False) for name in inspector.get_table_names()]
-            names += [(name, True) for name in inspector.get_view_names()]
-            self._schema = fingerprinted(
-                Schema(
-                    dialect=self.capabilities.dialect,
-                    tables=tuple(_table(inspector, name, is_view) for name, is_view in names),
-                    default_schema=inspector.default_schema_name,
-                )
-            )
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", sqlalchemy.exc.SAWarning)
+                self._schema = self._inspected(inspector)
         return self._schema
+
+    def _inspected(self, inspector: Any) -> Schema:
+        names = [(name, False) for name in inspector.get_table_names()]
+        names += [(name, True) for name in inspector.get_view_names()]
+        return fingerprinted(
+            Schema(
+                dialect=self.capabilities.dialect,
+                tables=tuple(_table(inspector, name, is_view) for name, is_view in names),
+                default_schema=inspector.default_schema_name,
+            )
+        )
 
     def fingerprint(self) -> str:
         """The schema's digest: changed rows cannot be seen."""
@@ -271,5 +278,5 @@ def _table(inspector: Any, name: str, is_view: bool) -> TableSchema:
             for key in inspector.get_foreign_keys(name)
         ),
         is_view=is_view,
-        view_sql=inspector.get_view_definition(name) if is_view else None,
+        view_sql=select_of(inspector.get_view_definition(name), "postgres") if is_view else None,
     )

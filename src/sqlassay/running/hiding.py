@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from sqlassay.agents.replay import ReplayAgent
 from sqlassay.records.ask import opaque_id
 from sqlassay.records.case import Case
 from sqlassay.records.run import TrialKey
 from sqlassay.records.trial import Direct
-from sqlassay.retrievers.base import Retriever
 from sqlassay.running.jobs import DatabaseFacts
 from sqlassay.running.plan import Plan
+
+if TYPE_CHECKING:
+    from sqlassay.retrievers.base import Retriever
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlassay.agents import registry
 from sqlassay.agents.base import Agent
@@ -22,9 +22,10 @@ from sqlassay.records.config import Config, redact
 from sqlassay.records.run import Manifest, RunState, TrialKey
 from sqlassay.records.settings import Limits, RunSettings, ScorerVersion, ScoreSettings
 from sqlassay.records.signature import Signature, sign
-from sqlassay.retrievers import registry as retrievers
-from sqlassay.retrievers.base import Retriever
 from sqlassay.running.jobs import Address, DatabaseFacts
+
+if TYPE_CHECKING:
+    from sqlassay.retrievers.base import Retriever
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,11 +88,8 @@ class Plan:
 
 
 def own_version() -> str:
-    """The installed version of this package."""
-    try:
-        return version("sqlassay")
-    except PackageNotFoundError:
-        return "0"
+    """The version of this package; the package itself stands above this chapter, so it is asked by name."""
+    return str(import_module("sqlassay").__version__)
 
 
 def plan(config: Config, *, cases: Dataset | None = None, built_agent: Agent | None = None) -> Plan:
@@ -167,6 +165,8 @@ def _addresses(config: Config) -> dict[str, Address]:
 def _retriever(config: Config) -> Retriever | None:
     if config.retriever is None:
         return None
+    from sqlassay.retrievers import registry as retrievers
+
     return retrievers.build(config.retriever, base_dir=config.base_dir)
 
 

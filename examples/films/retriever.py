@@ -23,7 +23,7 @@ def opaque(case_id: str) -> str:
 
 
 def _stems(text: str) -> set[str]:
-    return {re.sub(r"(ies|es|s|d|ed|ing)$", "", word) for word in re.findall(r"[\w-]{3,}", text.lower())}
+    return {re.sub(r"(ies|es|y|s|d|ed|ing)$", "", word) for word in re.findall(r"[\w-]{3,}", text.lower())}
 
 
 class Retriever:

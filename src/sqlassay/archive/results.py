@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from sqlassay.archive.cells import decode_rows, encode_rows
-from sqlassay.archive.pack import Blob, make_blob
+from sqlassay.archive.pack import Blob, digest_of, make_blob
 from sqlassay.errors import RecordError
 from sqlassay.records.execution import Account, ErrorKind, Execution, NotRun, Rows, SqlError, TimedOut
 from sqlassay.records.opinion import Opinion
@@ -156,7 +156,14 @@ def _relation(relation: Relation, blobs: dict[str, Blob]) -> dict[str, Any]:
         "stored": len(rows),
         "truncated": relation.truncated,
         "rows": blob.digest,
+        "bag": _bag_digest(content, height),
     }
+
+
+def _bag_digest(content: bytes, height: int) -> str:
+    """A digest of the rows in whatever order they came, by which two runs tell whether the data moved."""
+    rows = sorted(content[2:-2].split(b"],["))
+    return digest_of(b"\n".join([str(height).encode(), *rows]))
 
 
 def _read_side(plain: Mapping[str, Any], name: str, store: Store, capped: list[str]) -> Side:

@@ -198,6 +198,15 @@ class RunFolder:
         store = PackReader(self.path, ROWS)
         return lambda key: read_sides(lines[key], store) if key in lines else None
 
+    def result_digests(self) -> dict[TrialKey, tuple[tuple[str | None, ...], str | None]]:
+        """By trial: a digest of each gold's rows and one of the candidate's, whatever their order; None without rows."""
+        found = {}
+        for line in self._lines(SIDES):
+            plain = read_line(line)
+            golds = tuple(side["execution"].get("bag") for side in plain["golds"])
+            found[_key_of(line)] = golds, plain["candidate"]["execution"].get("bag")
+        return found
+
     def raw(self, turn: Turn) -> bytes | None:
         """The payload from which a turn was read; None where none was kept."""
         if turn.raw_ref is None:

@@ -46,6 +46,12 @@ def summary_of(folder: RunFolder) -> Summary:
     """Sum up a run from its lines on disk (specification section 8: totals are never kept in memory alone)."""
     manifest = folder.manifest
     cases = {case.id: case for case in folder.cases()}
+    digests = folder.result_digests()
+
+    def digests_of(key: TrialKey) -> tuple[str | None, str | None]:
+        golds, candidate = digests.get(key, ((), None))
+        return "+".join(gold for gold in golds if gold) or None, candidate
+
     return summarise(
         folder.scores(),
         cases,
@@ -54,6 +60,7 @@ def summary_of(folder: RunFolder) -> Summary:
         twins=twins_of(folder, cases),
         seed=int(manifest.settings.get("run", {}).get("seed", DEFAULT_SEED)),
         attempted=planned_trials(manifest, cases),
+        digests=digests_of,
     )
 
 

@@ -79,7 +79,7 @@ class Column:
     """`table.column` from the engine's own metadata, folded by dialect; None when it is an expression or unknown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Relation:
     """A result: columns by position (names may repeat) and rows as tuples, or as Arrow where the driver gives that.
 

@@ -9,6 +9,7 @@ columns are symmetric in a way that survives refinement can reach the bound, and
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlassay.tables.cells import is_number
+from sqlassay.tables.encode import ColumnCells
 from sqlassay.tables.matching import skeleton
 from sqlassay.tables.rows import Bench
 
@@ -38,58 +39,48 @@ def _mix(values: Words) -> Words:
     return values ^ (values >> np.uint64(31))
 
 
-def compatible(bench: Bench, permitted: Callable[[int, int], bool]) -> list[list[bool]]:
+class Compatibility:
     """For each pair of columns whether their values alone allow it: equal bags, or sorted numbers within tolerance.
 
     With rows that may be left out (a pool), a column only has to be able to hold the other's values.
     """
-    reference, candidate = bench.reference, bench.candidate
-    bags: dict[tuple[int, int, str], Any] = {}
 
-    def bag(side: int, position: int, form: Any) -> Any:
-        key = (side, position, form)
-        if key not in bags:
-            cells = (reference, candidate)[side][position].form(form)
-            counts: dict[Any, int] = {}
-            for cell in cells:
-                counts[cell] = counts.get(cell, 0) + 1
-            bags[key] = counts
-        return bags[key]
+    def __init__(self, bench: Bench, permitted: Callable[[int, int], bool]) -> None:
+        self.bench, self.permitted = bench, permitted
+        self._known: dict[tuple[int, int], bool] = {}
 
-    def fits(i: int, j: int) -> bool:
-        if not permitted(i, j):
-            return False
+    def __call__(self, i: int, j: int) -> bool:
+        known = self._known.get((i, j))
+        if known is None:
+            known = self._known[(i, j)] = self.permitted(i, j) and self.holds(i, j)
+        return known
+
+    def holds(self, i: int, j: int) -> bool:
+        """The same by the values alone, whether the pair is permitted or not."""
+        bench = self.bench
         meeting = bench.meeting(i, j)
-        left, right = bag(0, i, meeting.form), bag(1, j, meeting.form)
+        one, two = bench.reference[i], bench.candidate[j]
+        left, right = (c.counts if meeting.form == "plain" else Counter(c.form(meeting.form)) for c in (one, two))
         if bench.optional:
             return meeting.tolerant or all(left.get(cell, 0) >= count for cell, count in right.items())
-        if left == right:
-            return True
-        return meeting.tolerant and _profiles_agree(reference[i].cells, candidate[j].cells, bench)
+        return left == right or (meeting.tolerant and _profiles_agree(one, two, bench))
 
-    return [[fits(i, j) for j in range(candidate.width)] for i in range(reference.width)]
+    def matrix(self) -> list[list[bool]]:
+        """All pairs, reference columns first."""
+        return [[self(i, j) for j in range(self.bench.candidate.width)] for i in range(self.bench.reference.width)]
 
 
-def _profiles_agree(left: Sequence[Any], right: Sequence[Any], bench: Bench) -> bool:
-    if len(left) != len(right):
+def _profiles_agree(one: ColumnCells, two: ColumnCells, bench: Bench) -> bool:
+    left, right = one.numbers, two.numbers
+    if len(left) != len(right) or len(one.cells) != len(two.cells):
         return False
-    numbers = (sorted(filter(is_number, left)), sorted(filter(is_number, right)))
-    if len(numbers[0]) != len(numbers[1]):
-        return False
-    for a, b in zip(*numbers, strict=True):
-        if a != b and abs(float(a) - float(b)) > max(bench.agree.width(a), bench.agree.width(b)):
+    width = bench.agree.width
+    for a, b in zip(left, right, strict=True):
+        if a != b and abs(float(a) - float(b)) > max(width(a), width(b)):
             return False
-    bones: dict[Any, int] = {}
-    for cell in left:
-        if not is_number(cell):
-            bones[skeleton(cell)] = bones.get(skeleton(cell), 0) + 1
-    for cell in right:
-        if not is_number(cell):
-            bone = skeleton(cell)
-            if not bones.get(bone):
-                return False
-            bones[bone] -= 1
-    return True
+    if len(left) == len(one.cells):
+        return True
+    return Counter(map(skeleton, one.cells)) == Counter(map(skeleton, two.cells))
 
 
 def search(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, Final, Literal
+from weakref import WeakKeyDictionary
 
 from sqlassay.records.relation import Column, Kind, Relation, Row
 from sqlassay.tables.cells import FALSE, TRUE, Mark, iso_timestamp, midnight, normal_column, types_of
@@ -19,13 +21,37 @@ Form = Literal["plain", "stamp", "bits"]
 _DATED: Final = frozenset({date, datetime})
 _NUMERIC: Final = frozenset({int, float, Decimal})
 _TRUTH: Final = frozenset({Mark})
+_WHOLE: Final = frozenset({int, str, bytes})
 
 
 class ColumnCells:
-    """One column's normal forms and the few facts about them that decide how it meets another column."""
+    """One column's normal forms and the facts about them that decide how it meets another column, each found once."""
 
     def __init__(self, cells: Sequence[Any]) -> None:
         self.cells = cells
+
+    @cached_property
+    def counts(self) -> Counter[Any]:
+        """How often each value occurs."""
+        return Counter(self.cells)
+
+    @cached_property
+    def distinct(self) -> frozenset[Any]:
+        """The values that occur."""
+        return frozenset(self.counts)
+
+    @cached_property
+    def numbers(self) -> list[Any]:
+        """Its numbers, ascending."""
+        return sorted(filter(_is_number, self.cells)) if self.numeric else []
+
+    @cached_property
+    def largest(self) -> float:
+        """The magnitude that no number in it exceeds; infinite where nested values hide numbers."""
+        if tuple in self.types:
+            return float("inf")
+        ends = self.numbers[:1] + self.numbers[-1:]
+        return max((abs(float(end)) if abs(end) < 1e300 else float("inf") for end in ends), default=0.0)
 
     @cached_property
     def types(self) -> frozenset[type]:
@@ -39,7 +65,7 @@ class ColumnCells:
     @cached_property
     def only_whole(self) -> bool:
         """Whether every number in it is of integer type (nested values count as not)."""
-        if self.types <= {int, str, bytes}:
+        if self.types <= _WHOLE:
             return True
         return tuple not in self.types and all(_is_whole(cell) for cell in self.cells if _is_number(cell))
 
@@ -166,24 +192,45 @@ def tables_of(
     """
     decimals = _meets_decimals(reference) or _meets_decimals(candidate)
     if keep is None and not extra_rows:
-        left = Table(reference.columns, reference.rows, decimals=decimals, arrow=reference.arrow)
+        left = _table(reference, decimals)
     else:
         rows = [*(reference.tuples() if keep is None else keep), *extra_rows]
         left = Table(reference.columns, rows, decimals=decimals)
-    return left, Table(candidate.columns, candidate.rows, decimals=decimals, arrow=candidate.arrow)
+    return left, _table(candidate, decimals)
+
+
+_MADE: WeakKeyDictionary[Relation, dict[bool, Table]] = WeakKeyDictionary()
+"""Tables already read, as long as their relation lives: a gold result meets many candidates, both families each."""
+
+
+def _table(relation: Relation, decimals: bool) -> Table:
+    made = _MADE.get(relation)
+    if made is None:
+        made = _MADE[relation] = {}
+    table = made.get(decimals)
+    if table is None:
+        table = Table(relation.columns, relation.rows, decimals=decimals, arrow=relation.arrow)
+        made[decimals] = table
+    return table
 
 
 def _meets_decimals(relation: Relation) -> bool:
     """Whether a decimal can occur; only then floats have to become decimals too."""
-    safe = (Kind.INTEGER, Kind.FLOAT, Kind.TEXT, Kind.CHAR, Kind.BYTES, Kind.BOOLEAN, Kind.DATE, Kind.TIME, Kind.UUID)
-    for position, column in enumerate(relation.columns):
-        if column.kind in safe or column.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ, Kind.INTERVAL):
-            continue
-        if column.kind is not Kind.DYNAMIC:
-            return True
-        if relation.arrow is not None or any(type(row[position]) not in _NO_DECIMAL for row in relation.rows):
-            return True
-    return False
+    known = _DECIMALS.get(relation)
+    if known is None:
+        known = _DECIMALS[relation] = any(_has_decimals(relation, p) for p in range(relation.width))
+    return known
 
 
-_NO_DECIMAL: Final = frozenset({int, float, str, bytes, bool, type(None), date, datetime})
+_DECIMALS: WeakKeyDictionary[Relation, bool] = WeakKeyDictionary()
+_NO_DECIMAL: Final = frozenset({int, float, str, bytes, bool, type(None), date, datetime, time})
+_WITHOUT: Final = frozenset(Kind) - {Kind.DECIMAL, Kind.DYNAMIC, Kind.JSON, Kind.ARRAY, Kind.STRUCT, Kind.MAP}
+
+
+def _has_decimals(relation: Relation, position: int) -> bool:
+    kind = relation.columns[position].kind
+    if kind in _WITHOUT:
+        return False
+    if kind is not Kind.DYNAMIC or relation.arrow is not None:
+        return True
+    return not {type(row[position]) for row in relation.rows} <= _NO_DECIMAL

@@ -12,7 +12,7 @@ from typing import Final
 
 from sqlassay.records.relation import Kind, Relation
 from sqlassay.records.value import Ceiling
-from sqlassay.tables.assignment import compatible, search
+from sqlassay.tables.assignment import Compatibility, search
 from sqlassay.tables.encode import Table, tables_of
 from sqlassay.tables.large import is_large, same_arrow_rows
 from sqlassay.tables.rows import Bench, Plan, rows_equal, rows_identical
@@ -175,24 +175,28 @@ class _Verdict:
         self.plan = _plan(rule.order, self.gold_height, candidate.height, len(extra))
         self.bench = self._bench(self.plan, self.agree)
         self.permitted = origins_permit(rule.links)
+        self.fit = self._fit(self.bench)
         self.crossed = False
         self.reference, self.candidate = reference, candidate
 
     def _bench(self, plan: Plan, agree: Agreement) -> Bench:
         return Bench(self.left, self.right, plan=plan, agree=agree, coercions=self.rule.coercions)
 
+    def _fit(self, bench: Bench) -> Compatibility:
+        return Compatibility(bench, self.permitted)
+
     def comparison(self) -> Comparison:
         if self.left.height and self.gold_height != self.right.height:
             return Comparison(exact=False, by_position=False, with_extra=False, same_rows=False)
         if self.gold_height != self.right.height:
             return Comparison(exact=False, by_position=False, with_extra=False, same_rows=False)
-        assignment = self._decide(self.bench)
+        assignment = self._decide(self.fit)
         exact = assignment is not None
         crossed = self.crossed
         by_position = self._by_position(assignment)
         same_rows, settled = exact, assignment
         if not exact and self.plan.ordered:
-            settled = self._decide(self.bench.with_plan(_unordered(self.plan)))
+            settled = self._decide(self._fit(self.bench.with_plan(_unordered(self.plan))))
             same_rows = settled is not None
         return Comparison(
             exact=exact,
@@ -203,13 +207,13 @@ class _Verdict:
             ceilings=frozenset(self._ceilings(assignment, crossed)),
         )
 
-    def _decide(self, bench: Bench) -> tuple[int | None, ...] | None:
+    def _decide(self, fit: Compatibility) -> tuple[int | None, ...] | None:
         """The assignment under which the tables are equal, by the rule for columns; None when there is none."""
         absent = self.left.width - self.right.width
         if absent == 0:
-            return self._match(bench, tuple(range(self.left.width)))
+            return self._match(fit, tuple(range(self.left.width)))
         for kept in self._without_optional(absent):
-            found = self._match(bench, kept)
+            found = self._match(fit, kept)
             if found is not None:
                 return found
         return None
@@ -225,33 +229,38 @@ class _Verdict:
         for dropped in islice(combinations(places, absent), _SUBSETS):
             yield tuple(i for i in range(self.left.width) if i not in dropped)
 
-    def _match(self, bench: Bench, kept: tuple[int, ...]) -> tuple[int | None, ...] | None:
+    def _match(self, fit: Compatibility, kept: tuple[int, ...]) -> tuple[int | None, ...] | None:
+        bench = fit.bench
         whole = len(kept) == self.left.width
         if self.rule.columns != "any":
             order = range(len(kept)) if self.rule.columns == "by_position" else self._by_name(kept)
-            if order is None or not rows_equal(bench, list(zip(kept, order, strict=True))):
+            if order is None or not self._equal(fit, kept, order):
                 return None
             return _spread(kept, order, self.left.width)
-        if whole and all(self.permitted(i, i) for i in kept) and rows_equal(bench, [(i, i) for i in kept]):
+        if whole and all(fit(i, i) for i in kept) and self._equal(fit, kept, kept):
             return kept
         natural = self._natural(kept)
-        if natural is not None and self._confirm(bench, kept, natural):
+        if natural is not None and self._confirm(fit, kept, natural):
             return _spread(kept, natural, self.left.width)
-        allowed = compatible(bench, self.permitted)
+        allowed = fit.matrix()
         found = search(
             bench if whole else _narrowed(bench, kept),
             [allowed[i] for i in kept],
             prefer=lambda position, j: self._wish(kept[position], j),
-            confirm=lambda order: self._confirm(bench, kept, order),
+            confirm=lambda order: self._confirm(fit, kept, order),
         )
         return None if found is None else _spread(kept, found, self.left.width)
 
-    def _confirm(self, bench: Bench, kept: Sequence[int], order: Sequence[int]) -> bool:
+    def _equal(self, fit: Compatibility, kept: Sequence[int], order: Sequence[int]) -> bool:
+        pairs = list(zip(kept, order, strict=True))
+        return all(fit.holds(i, j) for i, j in pairs) and rows_equal(fit.bench, pairs)
+
+    def _confirm(self, fit: Compatibility, kept: Sequence[int], order: Sequence[int]) -> bool:
         by_position = tuple(kept) == tuple(order)
         crossing = not by_position and names_cross([self.left.names[i] for i in kept], self.right.names, order)
         if crossing and self.crossed:
             return False
-        equal = rows_equal(bench, list(zip(kept, order, strict=True)))
+        equal = all(map(fit, kept, order)) and rows_equal(fit.bench, list(zip(kept, order, strict=True)))
         if crossing and equal:
             self.crossed = True
         return equal and not crossing
@@ -312,18 +321,22 @@ class _Verdict:
         if self.left.width != self.right.width:
             return False
         identity = tuple(range(self.left.width))
-        return assignment == identity or rows_equal(self.bench, [(i, i) for i in identity])
+        return assignment == identity or self._equal(self.fit, identity, identity)
 
     def _with_extra(self) -> bool:
         if self.right.width <= self.left.width or not self.left.width:
             return False
         everything = tuple(range(self.left.width))
         natural = self._natural(everything)
-        if natural is not None and self._confirm(self.bench, everything, natural):
+        if natural is not None and self._confirm(self.fit, everything, natural):
             return True
-        allowed = compatible(self.bench, self.permitted)
-        confirm = lambda order: self._confirm(self.bench, everything, order)  # noqa: E731
-        return search(self.bench, allowed, prefer=self._wish, confirm=confirm) is not None
+        found = search(
+            self.bench,
+            self.fit.matrix(),
+            prefer=self._wish,
+            confirm=lambda order: self._confirm(self.fit, everything, order),
+        )
+        return found is not None
 
     def _ceilings(self, assignment: tuple[int | None, ...] | None, crossed: bool) -> Iterator[Ceiling]:
         if not self.gold_height and not self.right.height and self.left.width == self.right.width:
@@ -376,13 +389,18 @@ class _Verdict:
             return False
         if self.left.width != self.right.width and not self.rule.optional_columns:
             return False
-        if not any(
-            bench.meeting(i, j).tolerant
-            for i in range(min(self.left.width, 64))
-            for j in range(min(self.right.width, 64))
-        ):
+        if not equal and not self._hair_is_wider():
             return False
-        return (self._decide(bench) is not None) != equal
+        return (self._decide(self._fit(bench)) is not None) != equal
+
+
+    def _hair_is_wider(self) -> bool:
+        """Whether a billionth of some number is more than the rule allows, so that it could accept what the rule did
+        not; with guarded and plain rules only very large numbers do."""
+        columns = [table[p] for table in (self.left, self.right) for p in range(table.width)]
+        if not any(column.numeric and not column.only_whole for column in columns):
+            return False
+        return any(1e-9 * column.largest > self.agree.narrow for column in columns)
 
 
 def _spread(kept: Sequence[int], order: Sequence[int], width: int) -> tuple[int | None, ...]:

@@ -94,9 +94,11 @@ class _Values:
         self._overlaps: dict[tuple[int, int], Overlap] = {}
 
     def distinct(self, side: int, position: int, form: Any = "plain") -> frozenset[Any]:
+        table = self.bench.candidate if side else self.bench.reference
+        if form == "plain":
+            return table[position].distinct
         key = (side, position, form)
         if key not in self._distinct:
-            table = self.bench.candidate if side else self.bench.reference
             self._distinct[key] = frozenset(table[position].form(form))
         return self._distinct[key]
 
@@ -225,9 +227,9 @@ class _Pairing:
 
         for i in here:
             for j in there:
-                if j in self.right and i in self.left and same(i, j):
-                    if names_equal(self.left_names[i], self.right_names[j]):
-                        self._pair(i, j, By.CONSTANT)
+                free = j in self.right and i in self.left
+                if free and names_equal(self.left_names[i], self.right_names[j]) and same(i, j):
+                    self._pair(i, j, By.CONSTANT)
         for i in [i for i in here if i in self.left]:
             partners = [j for j in there if j in self.right and same(i, j)]
             if len(partners) == 1:

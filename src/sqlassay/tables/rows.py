@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -69,17 +70,18 @@ def rows_equal(bench: Bench, pairs: Sequence[tuple[int, int]]) -> bool:
 
 def rows_identical(bench: Bench, pairs: Sequence[tuple[int, int]]) -> bool:
     """The same without tolerance: equal bags of normal forms."""
-    plan = bench.plan
+    plan, height = bench.plan, bench.candidate.height
     left = [bench.reference[i].form(bench.meeting(i, j).form) for i, j in pairs]
     right = [bench.candidate[j].form(bench.meeting(i, j).form) for i, j in pairs]
+    if not bench.optional and bench.reference.height != height:
+        return False
     if not plan.ordered and not bench.optional and all(a == b for a, b in zip(left, right, strict=True)):
-        return bench.reference.height == bench.candidate.height
-    return _same_bags(
-        list(_zipped(left, plan.reference_groups, bench.reference.height)),
-        _zipped(right, plan.candidate_groups, bench.candidate.height),
-        plan.required,
-        bench.candidate.height,
-    )
+        return True
+    reference = _zipped(left, plan.reference_groups, bench.reference.height)
+    candidate = _zipped(right, plan.candidate_groups, height)
+    if not bench.optional:
+        return Counter(reference) == Counter(candidate)
+    return _same_bags(list(reference), candidate, plan.required, height)
 
 
 def _zipped(columns: list[Sequence[Any]], groups: Sequence[int] | None, height: int) -> Iterable[Any]:

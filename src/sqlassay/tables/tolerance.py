@@ -70,6 +70,11 @@ class Agreement:
         return wide * (1 + 1e-9) + size * _ULPS
 
     @property
+    def narrow(self) -> float:
+        """A gap that every pair of numbers may have, as long as it is small beside them; 0 when there is none."""
+        return self._abs_float if self.mode in ("guarded", "plain") else 0.0
+
+    @property
     def flat(self) -> float | None:
         """The widest distance at which numbers agree when it is the same everywhere, else None."""
         return self._abs_float if self._rel == 0 else None

@@ -199,7 +199,7 @@ class RunFolder:
         return lambda key: read_sides(lines[key], store) if key in lines else None
 
     def result_digests(self) -> dict[TrialKey, tuple[tuple[str | None, ...], str | None]]:
-        """By trial: a digest of each gold's rows and one of the candidate's, whatever their order; None without rows."""
+        """By trial: digests of each gold's rows and of the candidate's, whatever their order; None without rows."""
         found = {}
         for line in self._lines(SIDES):
             plain = read_line(line)

@@ -1,0 +1,195 @@
+"""The commands on a small shop: from an empty folder to a verdict, and what each says when something is wrong."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from sqlassay.cli.main import run_command
+
+CASES = """
+- id: count_orders
+  question: How many orders are there?
+  category: count
+  gold_sql: SELECT COUNT(*) FROM orders
+  compare_on: scalar
+- id: totals
+  question: What did each customer spend?
+  category: breakdown
+  gold_sql: SELECT customer, SUM(total) AS spent FROM orders GROUP BY customer
+- id: weather
+  question: What will the weather be?
+  category: behaviour
+  expect: {terminal_status: UNSUPPORTED}
+"""
+AGENT = '''
+ANSWERS = {
+    "How many orders are there?": {"sql": "SELECT COUNT(*) FROM orders"},
+    "What did each customer spend?": {"sql": "SELECT customer, MAX(total) FROM orders GROUP BY customer"},
+    "What will the weather be?": {"status": "UNSUPPORTED", "answer": "Not in this data."},
+}
+
+
+def answer(question):
+    return ANSWERS[question]
+'''
+CONFIG = """
+cases: cases.yaml
+database: sqlite:///shop.db
+agent: {kind: python, target: "shop_agent:answer"}
+gate: {require: ["outcome.pass >= 0.9"]}
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a database, an agent that is right twice and wrong once, cases and a configuration."""
+    database = sqlite3.connect(tmp_path / "shop.db")
+    database.executescript(
+        "CREATE TABLE orders (id INTEGER PRIMARY KEY, customer TEXT, total REAL);"
+        "INSERT INTO orders VALUES (1, 'Ada', 10.5), (2, 'Ada', 4), (3, 'Bo', 7.25);"
+    )
+    database.close()
+    (tmp_path / "cases.yaml").write_text(CASES, encoding="utf-8")
+    (tmp_path / "shop_agent.py").write_text(AGENT, encoding="utf-8")
+    (tmp_path / "sqlassay.yaml").write_text(CONFIG, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_run_scores_keeps_and_reports(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["run", "--run-id", "one", "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["metrics"]["outcome.pass"]["mean"] == pytest.approx(2 / 3)
+    assert summary["buckets"]["wrong_values"] == 1
+    assert not any(summary["self_checks"].values())
+    assert (shop / "runs" / "one" / "report.html").stat().st_size > 10_000
+    assert json.loads((shop / "runs" / "one" / "summary.json").read_text()) == summary
+
+
+def test_gate_decides_and_names_case_and_cause(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["run", "--run-id", "one", "--gate", "-q"]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "totals (wrong_values)" in said
+    assert run_command(["gate", "one", "--require", "outcome.pass >= 0.5"]) == 0
+    assert run_command(["gate", "one", "--all-pass"]) == 1
+    assert run_command(["gate", "one", "--require", "outcome.pas >= 0.5"]) == 2
+    assert "outcome.pass" in capsys.readouterr().err
+
+
+def test_show_has_both_queries_and_the_cause(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_command(["run", "--run-id", "one", "-q"])
+    capsys.readouterr()
+    assert run_command(["show", "one", "totals"]) == 0
+    said = capsys.readouterr().out
+    for part in ("SUM(total)", "MAX(total)", "wrong_values", "14.5", "10.5"):
+        assert part in said
+    assert run_command(["show", "one", "total"]) == 2
+    assert "did you mean totals" in capsys.readouterr().err
+
+
+def test_score_again_gives_the_same_bytes_without_agent_and_database(shop: Path) -> None:
+    run_command(["run", "--run-id", "one", "-q"])
+    before = {name: (shop / "runs" / "one" / name).read_bytes() for name in ("scores.jsonl", "summary.json")}
+    (shop / "shop.db").unlink()
+    (shop / "shop_agent.py").unlink()
+    assert run_command(["score", "one", "-q"]) == 0
+    after = {name: (shop / "runs" / "one" / name).read_bytes() for name in before}
+    assert sorted(after["scores.jsonl"].splitlines()) == sorted(before["scores.jsonl"].splitlines())
+    assert after["summary.json"] == before["summary.json"]
+
+
+@pytest.mark.parametrize("suffix", [".json", ".jsonl", ".html", ".md", ".xml", ".csv"])
+def test_report_writes_every_format(shop: Path, suffix: str) -> None:
+    run_command(["run", "--run-id", "one", "-q"])
+    assert run_command(["report", "one", "-o", f"out/report{suffix}"]) == 0
+    assert "totals" in (shop / "out" / f"report{suffix}").read_text(encoding="utf-8") or suffix == ".json"
+
+
+def test_compare_names_what_broke(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_command(["run", "--run-id", "one", "-q"])
+    worse = AGENT.replace("SELECT COUNT(*) FROM orders", "SELECT MAX(id) + 1 FROM orders")
+    (shop / "shop_agent.py").write_text(worse, encoding="utf-8")
+    import sys
+
+    sys.modules.pop("shop_agent", None)
+    run_command(["run", "--run-id", "two", "-q"])
+    capsys.readouterr()
+    assert run_command(["compare", "one", "two", "--json"]) == 0
+    change = json.loads(capsys.readouterr().out)
+    assert [flip["case_id"] for flip in change["broken"]] == ["count_orders"]
+    assert change["fixed"] == []
+    assert run_command(["gate", "two", "--baseline", "one"]) == 1
+    assert "count_orders" in capsys.readouterr().out
+
+
+def test_check_passes_sound_cases_and_finds_a_broken_gold(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["check"]) == 0
+    (shop / "cases.yaml").write_text(CASES.replace("SUM(total)", "SUM(totl)"), encoding="utf-8")
+    capsys.readouterr()
+    assert run_command(["check"]) == 4
+    said = capsys.readouterr().out
+    assert "cases.yaml:7" in said
+    assert "gold_fails" in said
+
+
+def test_list_shows_the_trend(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_command(["run", "--run-id", "one", "-q"])
+    run_command(["run", "--run-id", "two", "-q"])
+    capsys.readouterr()
+    assert run_command(["list", "--json"]) == 0
+    runs = json.loads(capsys.readouterr().out)
+    assert [(run["run_id"], run["state"], run["cases"]) for run in runs] == [
+        ("one", "complete", 3),
+        ("two", "complete", 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "said"),
+    [
+        ({"sqlassay.yaml": CONFIG.replace("shop.db", "shp.db")}, 3, "shp.db"),
+        ({"sqlassay.yaml": CONFIG.replace("cases: ", "casse: ")}, 2, "cases"),
+        ({"sqlassay.yaml": CONFIG.replace("answer}", "anwser}").replace(':answer"', ':anwser"')}, 2, "anwser"),
+        ({"cases.yaml": CASES + "- id: totals\n  question: Twice?\n  gold_sql: SELECT 1\n"}, 2, "totals"),
+        ({"cases.yaml": CASES.replace("  question: How", "\tquestion: How")}, 2, "cases.yaml"),
+        ({"cases.yaml": CASES.replace("gold_sql: SELECT COUNT(*) FROM orders", "gold_sql: ''")}, 2, "count_orders"),
+        ({"cases.yaml": CASES.replace("category: count", "catgory: count")}, 2, "category"),
+    ],
+)
+def test_bad_input_is_a_clear_error(
+    shop: Path, capsys: pytest.CaptureFixture[str], change: dict[str, str], code: int, said: str
+) -> None:
+    for name, text in change.items():
+        (shop / name).write_text(text, encoding="utf-8")
+    assert run_command(["run", "-q"]) == code
+    assert said in capsys.readouterr().err
+
+
+def test_no_case_selected_is_exit_5(shop: Path) -> None:
+    assert run_command(["run", "--limit", "7-9", "-q"]) == 5
+
+
+def test_an_unknown_output_format_is_refused_before_anything_runs(shop: Path) -> None:
+    assert run_command(["run", "-o", "report.pdf", "-q"]) == 2
+    assert not (shop / "runs").exists()
+
+
+def test_init_writes_a_configuration_that_runs(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["init", "fresh", "--database", "shop.db"]) == 0
+    assert run_command(["run", "-c", "fresh/sqlassay.yaml", "--json"]) == 0
+    out = capsys.readouterr().out
+    summary = json.loads(out[out.index("{") :])
+    assert summary["metrics"]["execution.executable"]["mean"] == 1.0
+    assert run_command(["init", "fresh", "--database", "shop.db"]) == 2
+
+
+@pytest.mark.parametrize("name", ["case", "turn", "score", "summary", "manifest", "config"])
+def test_schemas_are_valid(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    import jsonschema
+
+    assert run_command(["schema", name]) == 0
+    jsonschema.Draft202012Validator.check_schema(json.loads(capsys.readouterr().out))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlassay.agents.candidate import choose_candidate
@@ -107,6 +107,7 @@ def test_a_repeated_query_counts_once_and_the_last_is_meant() -> None:
     assert (turn.candidate_sql, turn.candidate_source) == (TOTAL, CandidateSource.LINKED)
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.text(max_size=12), st.sampled_from([True, False, None]), st.sampled_from([True, False, None]))

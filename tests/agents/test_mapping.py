@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlassay.agents.mapping import statuses_from, turn_from
@@ -36,6 +36,10 @@ def read(payload: Any, **settings: Any) -> Turn:
         ("SELECT a FROM t", "SELECT a FROM t", None),
         ("```sql\nSELECT a FROM t\n```", "SELECT a FROM t", None),
         ("There are 5 films.", None, "There are 5 films."),
+        ("Call me later", None, "Call me later"),
+        ("From what I see, there are 5.", None, "From what I see, there are 5."),
+        ("(SELECT 1) UNION SELECT 2", "(SELECT 1) UNION SELECT 2", None),
+        ("VALUES (1), (2)", "VALUES (1), (2)", None),
     ],
 )
 def test_text_alone(text: str, sql: str | None, answer: str | None) -> None:
@@ -218,6 +222,7 @@ plain = st.recursive(
 FIELDS = [*(f for f in Turn.__dataclass_fields__), "sql", "id"]
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(FIELDS), plain, max_size=8))
 def test_no_mapping_raises_and_the_record_can_be_written(payload: dict[str, Any]) -> None:
     turn = read(payload)

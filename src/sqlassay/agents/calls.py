@@ -152,5 +152,11 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        if left:
+            loop.run_until_complete(asyncio.wait(left, timeout=_ACKNOWLEDGE_S))
+        loop.run_until_complete(loop.shutdown_asyncgens())
     finally:
         loop.close()

@@ -28,6 +28,7 @@ from sqlassay.agents.fields import (
     usage_of,
     whole_of,
 )
+from sqlassay.agents.statements import looks_like_sql
 from sqlassay.errors import ConfigError, ExtractionError
 from sqlassay.records.case import Status
 from sqlassay.records.turn import CandidateSource, StatusSource, Turn
@@ -38,6 +39,12 @@ SHORT_NAMES = ("sql", "answer", "status", "error")
 TURN_FIELDS = tuple(field.name for field in dataclasses.fields(Turn))
 KNOWN_KEYS = frozenset({*TURN_FIELDS, *SHORT_NAMES, "id"})
 
+_STATEMENT = re.compile(
+    r"""\s*(?:[(\s]*select\b | values\s*\(\s*(?:['"\d(+-]|null\b|true\b|false\b) | (?:un)?pivot\s+\S+\s+on\b
+      | from\s+[\w."`]+\s+(?:(?:as\s+)?\w+\s+)?(?:select|where|join|inner|left|cross|group|order|limit|union)\b
+      | table\s+[\w."`]+\s*;?\s*\Z | \w+\s+\*\s+from\s)""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _FENCE = re.compile(r"```[\w+-]*|`")
 
 
@@ -120,7 +127,7 @@ def statuses_from(value: Any) -> Mapping[str, Status]:
 
 def _from_text(text: str) -> Turn:
     """Text alone: the SQL in it is the answer query, and what is more than that query is the answer."""
-    sql = sql_in(text)
+    sql = sql_in_answer(text)
     if sql is None:
         return Turn(answer=text if text.strip() else None)
     return Turn(candidate_sql=sql, answer=None if _is_only(sql, text) else text)
@@ -140,7 +147,7 @@ def _from_mapping(given: Mapping[str, Any], *, statuses: Mapping[str, Status], g
             gaps.add("sql: the text holds no SQL")
             answer = written if answer is None else answer
     elif answer is not None and not queries and source is None and not ({"sql", "candidate_sql"} & set(given)):
-        sql = sql_in(answer)
+        sql = sql_in_answer(answer)
     turn = Turn(
         case_id=text_of(given.get("case_id", given.get("id")), field="case_id", gaps=gaps) or "",
         question=text_of(given.get("question"), field="question", gaps=gaps) or "",
@@ -188,6 +195,19 @@ def sql_in(text: str) -> str | None:
     from sqlassay.sql.extract import statement_in
 
     return statement_in(text)
+
+
+def sql_in_answer(text: str) -> str | None:
+    """The SQL inside a final text. Words that merely begin like a statement are prose here, where nothing says that
+    the text is SQL.
+
+    >>> sql_in_answer("From what I see, there are 5."), sql_in_answer("SELECT 5")
+    (None, 'SELECT 5')
+    """
+    found = sql_in(text)
+    if found is None or found.strip() != text.strip() or looks_like_sql(found) or _STATEMENT.match(found):
+        return found
+    return None
 
 
 def _is_only(sql: str, text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -99,8 +100,22 @@ class GoldCheck:
             )
         if not read.tables:
             self.say(Code.GOLD_READS_NOTHING, f"{self.which} reads no table", "query the data")
-        for name in read.unknown_names:
-            self.say(Code.NAME_READ_AS_TEXT, f"{self.which} names {name!r}, which the schema does not have", "mend it")
+        if self.prober.schema.dialect == "sqlite":
+            self.about_quoted_names(read)
+
+    def about_quoted_names(self, read: Understanding) -> None:
+        """A double-quoted name that no table has is text to SQLite: a slip when a name near it exists."""
+        tables = [table for name in read.tables if (table := self.prober.table(name)) is not None]
+        columns = {column.casefold() for table in tables for column in table.columns}
+        known = columns | {name.casefold() for name in (*read.tables, *read.names)}
+        for match in _QUOTED.finditer(self.statement.text):
+            name = match["name"]
+            if name is None or name.casefold() in known:
+                continue
+            near = difflib.get_close_matches(name.casefold(), columns, n=1, cutoff=0.8)
+            if near:
+                message = f'{self.which} says "{name}", which is no column here: SQLite reads it as the text {name!r}'
+                self.say(Code.NAME_READ_AS_TEXT, message, f"did you mean {near[0]!r}?")
 
     def about_emptiness(self, rows: Relation) -> None:
         if rows.height == 0:
@@ -300,6 +315,9 @@ def _as_stored(row: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(cells)
 
 
+_QUOTED = re.compile(
+    r"""'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/|\bAS\s+"[^"]*"|"(?P<name>[^"]+)\"""", re.DOTALL | re.IGNORECASE
+)
 _JOIN = re.compile(r"(?:\w+: )?(?P<one>[^\s.]+)\.(?P<a>[^\s.]+) = (?P<two>[^\s.]+)\.(?P<b>[^\s.]+)")
 
 

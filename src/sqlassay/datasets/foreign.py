@@ -53,7 +53,8 @@ class Row:
         if found is not None:
             return found
         message, hint = unknown("column", names[0], [str(name) for name in self.fields])
-        raise self.wrong(f"no {' or '.join(map(repr, names))}" + message.partition(";")[2].join(["; ", ""]), hint=hint)
+        _, semicolon, suggestion = message.partition(";")
+        raise self.wrong(f"no {' or '.join(map(repr, names))}{semicolon}{suggestion}", hint=hint)
 
     def optional(self, *names: str) -> str | None:
         """The first of these fields that is there and not empty, None when there is none."""

@@ -14,8 +14,8 @@ from typing import Any
 
 from sqlassay.records.strict import Loosely, Path
 
-MAX_NODES = 2_000_000
-"""Values one document may expand to through aliases."""
+MAX_ALIASED = 100_000
+"""Values that one item may repeat through aliases."""
 
 
 class Malformed(Exception):
@@ -233,7 +233,8 @@ class _Building:
         self.lines: dict[Path, int] = {}
         self.texts: dict[Path, str] = {}
         self.open: set[int] = set()
-        self.count = 0
+        self.seen: set[int] = set()
+        self.repeated = 0
 
     def marked(self, node: Any) -> Marked:
         self.lines[()] = node.start_mark.line + 1
@@ -245,8 +246,9 @@ class _Building:
 
     def value(self, node: Any, path: Path) -> Any:
         line = node.start_mark.line + 1
-        self.count += 1
-        if self.count > MAX_NODES:
+        self.repeated += id(node) in self.seen
+        self.seen.add(id(node))
+        if self.repeated > MAX_ALIASED:
             raise Malformed("aliases expand to too much", line=line)
         if node.id == "scalar":
             return self.scalar(node, path, line)

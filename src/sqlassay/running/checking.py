@@ -35,10 +35,9 @@ def check_configured(config: Config, cases: Sequence[Case]) -> tuple[Finding, ..
                 continue
             opened[name] = connect(url, name=name)
             stack.callback(opened[name].close)
-            other = reordered(url, name=name)
+            other = stack.enter_context(reordered(url, name=name))
             if other is not None:
                 others[name] = other
-                stack.callback(other.close)
         examiners: dict[str, Examiner] = {}
 
         def score_itself(case: Case) -> Measurement:

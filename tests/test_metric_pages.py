@@ -1,0 +1,25 @@
+"""The page about metrics says what the metrics declare."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from sqlassay.records.measurement import Bucket
+from sqlassay.records.value import Ceiling, Reason
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_the_page_is_what_the_declarations_say() -> None:
+    spec = importlib.util.spec_from_file_location("metric_pages", ROOT / "tools" / "metric_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8") == module.page()
+
+
+def test_every_cause_ceiling_and_reason_is_explained() -> None:
+    page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+    assert [word for kind in (Bucket, Ceiling, Reason) for word in kind if f"- `{word.value}`: " not in page] == []

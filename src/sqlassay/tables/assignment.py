@@ -60,7 +60,7 @@ class Compatibility:
         bench = self.bench
         meeting = bench.meeting(i, j)
         one, two = bench.reference[i], bench.candidate[j]
-        left, right = (c.counts if meeting.form == "plain" else Counter(c.form(meeting.form)) for c in (one, two))
+        left, right = (c.counts if meeting.form == "plain" else dict(Counter(c.form(meeting.form))) for c in (one, two))
         if bench.optional:
             return meeting.tolerant or all(left.get(cell, 0) >= count for cell, count in right.items())
         return left == right or (meeting.tolerant and _profiles_agree(one, two, bench))
@@ -80,7 +80,7 @@ def _profiles_agree(one: ColumnCells, two: ColumnCells, bench: Bench) -> bool:
             return False
     if len(left) == len(one.cells):
         return True
-    return Counter(map(skeleton, one.cells)) == Counter(map(skeleton, two.cells))
+    return dict(Counter(map(skeleton, one.cells))) == dict(Counter(map(skeleton, two.cells)))
 
 
 def search(

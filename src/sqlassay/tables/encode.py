@@ -18,6 +18,7 @@ from sqlassay.tables.cells import is_whole as _is_whole
 
 Form = Literal["plain", "stamp", "bits"]
 
+_FLOATS: Final = 1e300
 _DATED: Final = frozenset({date, datetime})
 _NUMERIC: Final = frozenset({int, float, Decimal})
 _TRUTH: Final = frozenset({Mark})
@@ -31,9 +32,9 @@ class ColumnCells:
         self.cells = cells
 
     @cached_property
-    def counts(self) -> Counter[Any]:
+    def counts(self) -> dict[Any, int]:
         """How often each value occurs."""
-        return Counter(self.cells)
+        return dict(Counter(self.cells))
 
     @cached_property
     def distinct(self) -> frozenset[Any]:
@@ -44,6 +45,12 @@ class ColumnCells:
     def numbers(self) -> list[Any]:
         """Its numbers, ascending."""
         return sorted(filter(_is_number, self.cells)) if self.numeric else []
+
+    @cached_property
+    def levels(self) -> tuple[list[Any], list[float]]:
+        """Its distinct finite numbers, ascending, as they are and as floats."""
+        levels = sorted(cell for cell in self.distinct if _is_number(cell) and abs(cell) < _FLOATS)
+        return levels, list(map(float, levels))
 
     @cached_property
     def largest(self) -> float:

@@ -13,7 +13,6 @@ from sqlassay.tables.rows import Bench
 from sqlassay.tables.rule import Facts
 
 _RANK: Final = {By.ORIGIN: 0, By.EXPRESSION: 1, By.VALUES: 2, By.CONSTANT: 3}
-_HALF: Final = Fraction(1, 2)
 
 
 def choose_key(bench: Bench, pairs: Sequence[Pair], facts: Facts, *, floor: Fraction) -> tuple[Pair, ...] | None:
@@ -36,12 +35,17 @@ def choose_key(bench: Bench, pairs: Sequence[Pair], facts: Facts, *, floor: Frac
 
 def _is_fit(bench: Bench, pair: Pair, facts: Facts) -> bool:
     """Neither an aggregate nor non-integer numbers, and not a pair that hardly overlaps."""
-    if facts.aggregate(pair.reference) or max(pair.overlap.precision, pair.overlap.recall) < _HALF:
+    if facts.aggregate(pair.reference) or not _half(pair):
         return False
     column = bench.reference[pair.reference]
     if not column.numeric or column.types == {int}:
         return True
     return not any(is_number(cell) and cell != cell // 1 for cell in column.cells)
+
+
+def _half(pair: Pair) -> bool:
+    found = pair.overlap
+    return 2 * found.candidate_hits >= max(found.candidate, 1) or 2 * found.reference_hits >= max(found.reference, 1)
 
 
 def _best(counter: _Counter, pairs: Sequence[Pair], height: int) -> tuple[Pair, ...] | None:
@@ -61,7 +65,7 @@ def _best(counter: _Counter, pairs: Sequence[Pair], height: int) -> tuple[Pair, 
 def _rank(keys: int, option: tuple[Pair, ...]) -> tuple[object, ...]:
     return (
         -keys,
-        -min(pair.overlap.least for pair in option),
+        -min(pair.overlap.rank[0] for pair in option),
         len(option),
         sorted(_RANK[pair.by] for pair in option),
         [pair.reference for pair in option],

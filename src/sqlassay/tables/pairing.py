@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Final
 
 from sqlassay.tables.cells import is_number
+from sqlassay.tables.encode import ColumnCells
 from sqlassay.tables.rows import Bench
 from sqlassay.tables.rule import Facts, Links
 from sqlassay.tables.tolerance import Agreement
@@ -50,6 +52,21 @@ class Overlap:
     @property
     def least(self) -> Fraction:
         return min(self.precision, self.recall)
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """Minimum and sum of precision and recall, correctly rounded, so that equal shares stay equal."""
+        a, b = self.candidate_hits, self.candidate or 1
+        c, d = self.reference_hits, self.reference or 1
+        return min(a / b, c / d), (a * d + c * b) / (b * d)
+
+    def reaches(self, threshold: Fraction) -> bool:
+        """Whether both shares are at least `threshold`."""
+        top, bottom = threshold.numerator, threshold.denominator
+        return (
+            self.candidate_hits * bottom >= top * max(self.candidate, 1)
+            and self.reference_hits * bottom >= top * max(self.reference, 1)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,33 +127,35 @@ class _Values:
             common = len(left & right)
             here, there = common, common
             if meeting.tolerant and (common < len(left) or common < len(right)):
-                here += _agreeing(left - right, right, self.bench.agree)
-                there += _agreeing(right - left, left, self.bench.agree)
+                one, two = self.bench.reference[i], self.bench.candidate[j]
+                here += _agreeing(one, two, left - right, self.bench.agree)
+                there += _agreeing(two, one, right - left, self.bench.agree)
             known = Overlap(reference=len(left), candidate=len(right), reference_hits=here, candidate_hits=there)
             self._overlaps[(i, j)] = known
         return known
 
 
-def _agreeing(values: Iterable[Any], others: Iterable[Any], agree: Agreement) -> int:
-    """How many of `values` agree with some of `others`."""
-    others = list(others)
-    numbers = sorted(filter(is_number, others))
-    nested = [cell for cell in others if type(cell) is tuple]
-    count = 0
-    for value in values:
-        if is_number(value):
-            if value in (float("inf"), float("-inf")):
-                continue
-            reach = agree.width(value)
-            start = bisect_left(numbers, float(value) - reach)
-            for other in numbers[start:]:
-                if other - value > reach if type(other) is type(value) else float(other) - float(value) > reach:
-                    break
-                if agree(value, other):
-                    count += 1
-                    break
-        elif type(value) is tuple:
-            count += any(agree(value, other) for other in nested)
+def _agreeing(one: ColumnCells, two: ColumnCells, rest: frozenset[Any], agree: Agreement) -> int:
+    """How many of the values `rest` of column `one`, which `two` does not have, agree with some value of `two`."""
+    (levels, floats), (others, other_floats) = one.levels, two.levels
+    count = start = 0
+    flat = agree.flat
+    for value, place in zip(levels, floats, strict=True):
+        if value not in rest:
+            continue
+        reach = flat + abs(place) * 1e-12 if flat is not None else agree.width(value)
+        start = bisect_left(other_floats, place - reach, start if flat is not None else 0)
+        for position in range(start, len(others)):
+            if other_floats[position] > place + reach:
+                break
+            if agree(value, others[position]):
+                count += 1
+                break
+    for value in rest:
+        if type(value) is tuple:
+            count += any(agree(value, other) for other in two.distinct if type(other) is tuple)
+        elif is_number(value) and not abs(value) < 1e300:
+            count += any(agree(value, other) for other in two.numbers)
     return count
 
 
@@ -149,6 +168,17 @@ def pair_columns(
     apart it comes before names and positions, so that both readings of one trial speak of the same columns.
     """
     return _Pairing(bench, links, threshold, suggested).pairs()
+
+
+def _may_meet(one: ColumnCells, two: ColumnCells) -> bool:
+    """Whether columns without a type in common can have values in common: numbers, coercions, NULL."""
+    if None in one.distinct and None in two.distinct:
+        return True
+    text = frozenset({str}), frozenset({bytes})
+    return not (one.types in text and two.types <= _NEVER_TEXT or two.types in text and one.types <= _NEVER_TEXT)
+
+
+_NEVER_TEXT: Final = frozenset({int, float, Decimal})
 
 
 class _Pairing:
@@ -183,16 +213,20 @@ class _Pairing:
 
     def _by_values(self) -> None:
         bench = self.values.bench
+        top, bottom = self.threshold.numerator, self.threshold.denominator
+        right = [(j, bench.candidate[j]) for j in sorted(self.right)]
         options = []
         for i in sorted(self.left):
-            if len(self.values.distinct(0, i)) < 2:
+            column = bench.reference[i]
+            if len(column.distinct) < 2:
                 continue
-            for j in sorted(self.right):
-                count = len(self.values.distinct(1, j))
-                smaller, larger = sorted((len(self.values.distinct(0, i)), count))
-                if not bench.meeting(i, j).tolerant and smaller < self.threshold * larger:
+            for j, other in right:
+                if top and column.types.isdisjoint(other.types) and not _may_meet(column, other):
                     continue
-                if self.values.overlap(i, j).least >= self.threshold:
+                smaller, larger = sorted((len(column.distinct), len(other.distinct)))
+                if not bench.meeting(i, j).tolerant and smaller * bottom < top * larger:
+                    continue
+                if self.values.overlap(i, j).reaches(self.threshold):
                     options.append((i, j))
         self._take(options, By.VALUES)
 
@@ -211,11 +245,11 @@ class _Pairing:
                     break
             self._pair(i, j, by, ambiguous=rivals)
 
-    def _rank(self, i: int, j: int) -> tuple[Fraction, Fraction, bool, bool, bool]:
-        overlap = self.values.overlap(i, j)
+    def _rank(self, i: int, j: int) -> tuple[float, float, bool, bool, bool]:
+        least, total = self.values.overlap(i, j).rank
         suggested = self.suggested is not None and self.suggested[i] == j
         equal = names_equal(self.left_names[i], self.right_names[j])
-        return (-overlap.least, -overlap.precision - overlap.recall, not suggested, not equal, i != j)
+        return (-least, -total, not suggested, not equal, i != j)
 
     def _by_constant(self) -> None:
         values, bench = self.values, self.values.bench

@@ -80,7 +80,7 @@ def rows_identical(bench: Bench, pairs: Sequence[tuple[int, int]]) -> bool:
     reference = _zipped(left, plan.reference_groups, bench.reference.height)
     candidate = _zipped(right, plan.candidate_groups, height)
     if not bench.optional:
-        return Counter(reference) == Counter(candidate)
+        return dict(Counter(reference)) == dict(Counter(candidate))
     return _same_bags(list(reference), candidate, plan.required, height)
 
 

@@ -151,5 +151,11 @@ def context(report: Report) -> dict[str, Any]:
         "confusion": {(c.expected, c.actual): c.count for c in summary.behaviour},
         "shape_words": SHAPES,
         "index": payload.index(report),
-        "spreads": [(name, spread, max(spread.histogram)) for name, spread in summary.spreads.items()],
+        "spreads": [
+            (row.title, summary.spreads[row.name], max(summary.spreads[row.name].histogram))
+            for family in report.families
+            for row in family.measured
+            if family.name == "cost" and row.name in summary.spreads
+            if summary.spreads[row.name].low < summary.spreads[row.name].high
+        ],
     }

@@ -84,7 +84,7 @@ def _metrics(report: Report) -> str:
             left_out_text(row.estimate),
         )
         for family in report.families
-        for row in family.metrics
+        for row in family.measured
     ]
     return table(("metric", "mean", "n", "95 %", "left out"), rows, right=frozenset({1, 2}))
 

@@ -43,6 +43,16 @@ class FamilyBlock:
     question: str
     metrics: tuple[MetricRow, ...]
 
+    @property
+    def measured(self) -> tuple[MetricRow, ...]:
+        """The metrics that at least one case has."""
+        return tuple(row for row in self.metrics if row.estimate.n)
+
+    @property
+    def unmeasured(self) -> tuple[MetricRow, ...]:
+        """The metrics that no case has."""
+        return tuple(row for row in self.metrics if not row.estimate.n)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketRow:

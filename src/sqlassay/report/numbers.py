@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlassay.report.words import REASONS
+from sqlassay.report.words import REASONS_SHORT
 from sqlassay.summary.model import Estimate
 
 
@@ -40,14 +40,14 @@ def interval_text(estimate: Estimate) -> str:
 
 
 def left_out_text(estimate: Estimate) -> str:
-    """Why cases are not in the mean, in words, most frequent first.
+    """Why cases are not in the mean, in few words, most frequent first.
 
     >>> from sqlassay.records.value import Reason
     >>> left_out_text(Estimate(mean=None, n=0, attempted=3, undefined={Reason.NO_SQL: 3}))
-    '3: there was no SQL'
+    '3 no SQL'
     """
     items = sorted(estimate.undefined.items(), key=lambda item: -item[1])
-    return "; ".join(f"{count}: {REASONS[reason]}" for reason, count in items)
+    return ", ".join(f"{count:,} {REASONS_SHORT[reason]}" for reason, count in items)
 
 
 def percent(value: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ BUDGET = 12_000_000
 
 _RAW = 8_000
 _STATEMENTS = 60
+_WORDED = re.compile(r"^(?:missing|extra) [a-z_ ]{1,20}: ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,10 +167,15 @@ def _components(component: Any, limit: int) -> dict[str, Any]:
     for name, found in component.items():
         if isinstance(found, Mapping) and any(found.get(side) for side in ("gold", "candidate", "missing", "extra")):
             sets[str(name)] = {
-                side: [line(str(item), limit=min(limit, 300)) for item in (found.get(side) or ())[:40]]
+                side: [line(_bare(str(item)), limit=min(limit, 300)) for item in (found.get(side) or ())[:40]]
                 for side in ("gold", "candidate", "missing", "extra")
             }
     return sets
+
+
+def _bare(item: str) -> str:
+    """An item without `missing filter: ` before it: the column it stands in says that."""
+    return _WORDED.sub("", item)
 
 
 def _grid(shown: Grid, limit: int) -> dict[str, Any]:
@@ -272,7 +279,7 @@ def _names(retrieval: Mapping[str, Any]) -> dict[str, Any]:
             lists = {
                 str(k): [line(str(i), limit=120) for i in v[:200]]
                 for k, v in found.items()
-                if isinstance(v, (list, tuple))
+                if isinstance(v, (list, tuple)) and k != "required"
             }
             if lists:
                 named[str(way)] = lists
@@ -284,11 +291,11 @@ def _names(retrieval: Mapping[str, Any]) -> dict[str, Any]:
 def _ungrounded(answer: Any) -> list[str]:
     if not isinstance(answer, Mapping):
         return []
-    for name in ("ungrounded_numbers", "ungrounded"):
-        found = answer.get(name)
-        if isinstance(found, (list, tuple)):
-            return [line(str(item), limit=60) for item in found[:100]]
-    return []
+    numbers = answer.get("numbers")
+    if not isinstance(numbers, (list, tuple)):
+        return []
+    lost = [number for number in numbers if isinstance(number, Mapping) and number.get("by") is None]
+    return [line(str(number.get("text", "")), limit=60) for number in lost[:100]]
 
 
 def _raw(found: CaseDetail) -> dict[str, str]:

@@ -26,7 +26,12 @@ def render(report: Report, console: Console, *, metrics: bool = True) -> None:
         console.print(_buckets(report))
     if metrics:
         for family in report.families:
-            console.print(_family(family))
+            if family.measured:
+                console.print(_family(family))
+        unmeasured = [row.name for family in report.families for row in family.unmeasured]
+        if unmeasured:
+            console.print(Text(f"Not measured in any case: {', '.join(map(line, unmeasured))}", style="dim"))
+            console.print()
     met = ceilings(report)
     if met:
         console.print(Text("Ceilings: what limits these numbers", style="bold"))
@@ -95,7 +100,7 @@ def _family(family: FamilyBlock) -> RenderableType:
         ("left out", "left"),
     ):
         table.add_column(name, justify=justify)  # type: ignore[arg-type]
-    for row in family.metrics:
+    for row in family.measured:
         estimate = row.estimate
         table.add_row(
             Text(line(row.name.removeprefix(f"{family.name}."), limit=60)),

@@ -191,6 +191,21 @@ REASONS: dict[Reason, str] = {
     Reason.NOT_APPLICABLE: "it does not apply",
 }
 
+REASONS_SHORT: dict[Reason, str] = {
+    Reason.GOLD_FAILED: "gold failed",
+    Reason.HARNESS_FAILED: "harness failed",
+    Reason.NO_SQL: "no SQL",
+    Reason.NO_PAIRS: "no pairs",
+    Reason.EMPTY_RESULT: "empty",
+    Reason.TRUNCATED: "cut",
+    Reason.UNRESOLVED: "unresolved",
+    Reason.NOTHING_TO_COUNT: "nothing to count",
+    Reason.NOT_RECORDED: "not recorded",
+    Reason.OFFERED_INCOMPLETE: "offers not all seen",
+    Reason.NOT_ASKED: "not asked",
+    Reason.NOT_APPLICABLE: "not applicable",
+}
+
 SELF_CHECKS = {
     "harness_errors": "cases lost to the harness",
     "extractor_empty": "answers from which nothing was extracted",

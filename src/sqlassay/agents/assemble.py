@@ -93,7 +93,7 @@ def turn_of(transcript: Transcript, tools: Toolbox, *, adapter: str, extra: tupl
 
 
 def _collect(call: Call, seen: _Collected, *, ended: bool) -> None:
-    kind = seen.tools.kind(call.tool)
+    kind = call.kind or seen.tools.kind(call.tool)
     if kind in ("query", "check", "explain"):
         _statements(call, kind, seen, ended=ended)
     elif kind == "schema":

@@ -44,6 +44,8 @@ class Entry:
     chunks: tuple[Mapping[str, Any], ...] = ()
     """Pieces of tool calls of a streamed message."""
     is_chunk: bool = False
+    aside: bool = False
+    """A call that no message of a model made (code did): it says nothing and counts as no step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +89,7 @@ def transcript_of(
     start = max((at for at, one in enumerate(entries) if one.role == "user" and not one.path), default=-1)
     turn = entries[start + 1 :]
     calls = tuple(_calls(turn, written or {}, tools, held=ending.interrupt is not None))
-    last = next((one for one in reversed(turn) if one.role == "agent" and not one.path), None)
+    last = next((one for one in reversed(turn) if one.role == "agent" and not one.path and not one.aside), None)
     found = list(gaps)
     if last is not None and is_cut(last.finish_reason):
         found.append(ANSWER_CUT)
@@ -111,7 +113,7 @@ def transcript_of(
 
 
 def _usage(turn: Sequence[Entry], calls: Sequence[Call]) -> Usage:
-    agents = [one for one in turn if one.role == "agent"]
+    agents = [one for one in turn if one.role == "agent" and not one.aside]
     if not turn:
         return Usage()
     return Usage(

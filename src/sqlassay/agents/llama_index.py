@@ -61,37 +61,13 @@ class LlamaIndexReader:
         if "tool_calls" in found and isinstance(found.get("response"), Mapping):
             return self._turn(self._of_events([found]))
         if "metadata" in found or "source_nodes" in found:
-            return self._turn(self._of_response(found))
+            return self._turn(response_transcript(found))
         if isinstance(found.get("sources"), list):
             return self._turn(self._of_agent_response(found))
         raise ExtractionError("not a LlamaIndex response: no metadata, source_nodes, sources or tool_calls")
 
     def _turn(self, transcript: Transcript) -> Turn:
         return turn_of(transcript, self.tools, adapter=f"{self.name} {self.version}")
-
-    def _of_response(self, found: Mapping[str, Any]) -> Transcript:
-        """A query engine's response: the statement stands in the metadata, its rows or its error in a node."""
-        answer = text_or_none(found.get("response")) or _streamed(found)
-        calls = tuple(_statements(found, answer or ""))
-        sql = _text_in_sql_slot(calls)
-        signal = None
-        if sql is not None:
-            status = status_in(sql, ran=False) or Status.UNSUPPORTED
-            signal = Signal(status=status, source=StatusSource.TEXT_RULE)
-        declared = None
-        if answer is not None and any(_same(answer, _sql(call)) and call.outcome is None for call in calls):
-            declared = answer.strip()
-        return Transcript(
-            calls=calls,
-            answer=answer,
-            signal=signal,
-            declared_sql=declared,
-            returned=_table(found) if answer is not None and declared is None else None,
-            schema_visible=False,
-            usage=Usage(tool_calls=len(calls)),
-            gaps=(SCHEMA_UNSEEN,) if calls else (SCHEMA_UNSEEN, "the response's metadata holds no sql_query"),
-            ended=True,
-        )
 
     def _of_agent_response(self, found: Mapping[str, Any]) -> Transcript:
         """A chat agent's response: its tool outputs in `sources`, which may hold query engines' responses."""
@@ -129,6 +105,31 @@ def reader(settings: Mapping[str, Any] = {}) -> Reader:
         ConfigError: a setting is unknown or of a wrong type.
     """
     return LlamaIndexReader(tools=toolbox(settings, _TOOLS, also=("output",)), output=fields(settings))
+
+
+def response_transcript(found: Mapping[str, Any]) -> Transcript:
+    """A query engine's response: the statement stands in the metadata, its rows or its error in a node."""
+    answer = text_or_none(found.get("response")) or _streamed(found)
+    calls = tuple(_statements(found, answer or ""))
+    sql = _text_in_sql_slot(calls)
+    signal = None
+    if sql is not None:
+        status = status_in(sql, ran=False) or Status.UNSUPPORTED
+        signal = Signal(status=status, source=StatusSource.TEXT_RULE)
+    declared = None
+    if answer is not None and any(_same(answer, _sql(call)) and call.outcome is None for call in calls):
+        declared = answer.strip()
+    return Transcript(
+        calls=calls,
+        answer=answer,
+        signal=signal,
+        declared_sql=declared,
+        returned=_table(found) if answer is not None and declared is None else None,
+        schema_visible=False,
+        usage=Usage(tool_calls=len(calls)),
+        gaps=(SCHEMA_UNSEEN,) if calls else (SCHEMA_UNSEEN, "the response's metadata holds no sql_query"),
+        ended=True,
+    )
 
 
 def _streamed(found: Mapping[str, Any]) -> str | None:
@@ -191,7 +192,7 @@ def _text_in_sql_slot(calls: Sequence[Call]) -> str | None:
     for call in calls:
         text = _sql(call)
         failed = call.outcome is None or bool(call.outcome.failed)
-        if text.strip() and failed and not looks_like_sql(text) and text.split()[0].isalpha():
+        if text.strip() and failed and not looks_like_sql(text) and text.strip()[0].isalpha():
             return text
     return None
 

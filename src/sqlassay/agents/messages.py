@@ -43,6 +43,8 @@ class Call:
     """The arguments as first written, where a step of the agent replaced them before the call."""
     blocked: bool = False
     """The log itself says that the call was held back (approval pending, denied, over budget)."""
+    kind: str | None = None
+    """What the tool does (`query`, `check`, ...) where the log itself says so; else its name decides."""
     uncertain: bool = False
     """The call may have been made, never, or many times: the log does not say."""
     duration_s: float | None = None

@@ -19,25 +19,33 @@ _CREATE = re.compile(
     rf"(table|view)\s+(?:if\s+not\s+exists\s+)?((?:{_NAME}\s*\.\s*)*{_NAME})\s*(\()?",
     re.IGNORECASE,
 )
+_WORDS = re.compile(r"Table '([^'\n]{1,200})' has columns: ([^\n]{0,100000})")
 _NO_COLUMN = re.compile(
     r"\s*(?:primary|foreign|unique|check|constraint|key|index|exclude|period|like)\b", re.IGNORECASE
 )
 
 
 def tables_in(text: str, *, dialect: str | None = None) -> tuple[OfferedTable, ...]:
-    """The tables whose CREATE statement stands in a text, each once, in order.
+    """The tables whose CREATE statement (or description with columns and types) stands in a text, in order.
 
     >>> [(t.name, t.columns) for t in tables_in('CREATE TABLE a(x INT, y TEXT, PRIMARY KEY (x))')]
     [('a', ('x', 'y'))]
     """
     if not _CREATE.search(text[:_LIMIT]):
-        return ()
+        return tuple(_in_words(text[:_LIMIT]))
     if util.find_spec("sqlassay.sql.ddl") is not None:
         found: Iterable[OfferedTable] = import_module("sqlassay.sql.ddl").tables_in(text[:_LIMIT], dialect)
         tables = tuple(found)
         if tables:
             return tables
     return tuple(_scan(text[:_LIMIT]))
+
+
+def _in_words(text: str) -> Iterable[OfferedTable]:
+    """The form in which LlamaIndex describes tables: `Table 't' has columns: a (INTEGER), b (TEXT), ...`."""
+    for match in _WORDS.finditer(text):
+        names = re.findall(r"(?:^|,\s)([^\s,()]+)\s\(", match.group(2))
+        yield OfferedTable(name=match.group(1), columns=tuple(names))
 
 
 def _scan(text: str) -> Iterable[OfferedTable]:

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from sqlassay.agents.messages import Outcome, mappings, text_of
@@ -68,7 +69,8 @@ _CUT = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_CELL_CUT = re.compile(r"""[^'"]{297}\.\.\.(?=['"])""")
+_CELL_ENDS = re.compile(r"\.\.\.(?=['\"])")
+_CELL_LENGTH = 297
 _PRINTED = re.compile(r"\b(?:Decimal|UUID|Timestamp|datetime\.\w+|date|time)\(([^()]{0,200})\)")
 """Values that Python prints as calls: they become text, so that rows can be counted."""
 _ROWS_IN_WORDS = re.compile(r"(?:no|0) rows? (?:returned|found)|returned (?:no|0) rows?|empty result", re.IGNORECASE)
@@ -245,6 +247,13 @@ def _cut_by(text: str | None) -> tuple[str | None, int | None]:
         if number is None:
             return "the tool", None
         return f"{number} {unit}", number if unit in ("rows", "records", "results") else None
-    if _CELL_CUT.search(text[:_PARSED_AS_PYTHON]):
-        return "cells of 300 characters", None
-    return None, None
+    return ("cells of 300 characters", None) if _has_cut_cells(text) else (None, None)
+
+
+def _has_cut_cells(text: str) -> bool:
+    """Whether a quoted cell is exactly as long as LangChain's limit and ends in three dots."""
+    for match in islice(_CELL_ENDS.finditer(text[:_PARSED_AS_PYTHON]), 50):
+        cell = text[max(0, match.start() - _CELL_LENGTH) : match.start()]
+        if len(cell) == _CELL_LENGTH and "'" not in cell and '"' not in cell:
+            return True
+    return False

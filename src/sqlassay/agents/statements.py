@@ -10,8 +10,8 @@ from sqlassay.records.turn import Role
 
 _TOKEN = re.compile(
     r"""--[^\n]*|/\*.*?(?:\*/|\Z)          # comments
-      | '(?:[^']|'')*(?:'|\Z)              # text
-      | "(?:[^"]|"")*(?:"|\Z) | `[^`]*(?:`|\Z) | \[[A-Za-z_][^\]\n]*\]   # quoted names
+      | '[^']*(?:''[^']*)*(?:'|\Z)         # text
+      | "[^"]*(?:""[^"]*)*(?:"|\Z) | `[^`]*(?:`|\Z) | \[[A-Za-z_][^\]\n]*\]   # quoted names
       | [A-Za-z_][\w$]* | [(),;.] | [^\s]""",
     re.VERBOSE | re.DOTALL,
 )

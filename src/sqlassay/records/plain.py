@@ -12,6 +12,9 @@ from typing import Any
 from uuid import UUID
 
 
+_READY = frozenset({type(None), bool, int, str})
+
+
 def to_plain(value: Any) -> Any:
     """Records to mappings in field order, enums to their values, tuples and sets to lists.
 
@@ -22,7 +25,14 @@ def to_plain(value: Any) -> Any:
     >>> to_plain({"a": Ratio(hits=1, total=2), "b": (1, None)})
     {'a': {'hits': 1, 'total': 2}, 'b': [1, None]}
     """
-    if value is None or (isinstance(value, (bool, int)) and not isinstance(value, Enum)):
+    kind = type(value)
+    if kind in _READY:
+        return value
+    if kind is dict:
+        return {str(key): to_plain(item) for key, item in value.items()}
+    if kind is tuple or kind is list:
+        return [to_plain(item) for item in value]
+    if isinstance(value, (bool, int)) and not isinstance(value, Enum):
         return value
     if isinstance(value, Enum):
         return value.value

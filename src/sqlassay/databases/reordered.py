@@ -52,9 +52,8 @@ def _copy(source: Path, target: Path) -> None:
     try:
         connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
         connection.execute("ATTACH ? AS source", (f"file:{quote(str(source))}?mode=ro",))
-        objects = connection.execute(
-            "SELECT type, name, sql FROM source.sqlite_schema WHERE sql IS NOT NULL"
-        ).fetchall()
+        found = connection.execute("SELECT type, name, sql FROM source.sqlite_schema WHERE sql IS NOT NULL")
+        objects = [(str(row[0]), str(row[1]), str(row[2])) for row in found]
         with connection:
             for kind, name, sql in objects:
                 if kind == "table" and not name.startswith("sqlite_") and not _VIRTUAL.match(sql):

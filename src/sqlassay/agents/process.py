@@ -82,7 +82,7 @@ class Process:
         stdin.close()
         reading = asyncio.ensure_future(self._read_all())
         try:
-            exited = asyncio.ensure_future(self._process.wait())
+            exited = asyncio.ensure_future(self._exited())
             await asyncio.wait({reading, exited}, return_when=asyncio.FIRST_COMPLETED)
             if not reading.done():
                 await asyncio.wait({reading}, timeout=_AFTER_EXIT_S)
@@ -112,7 +112,7 @@ class Process:
                 raise AgentFailure(f"a line of more than {self._settings.max_bytes} bytes") from None
             if not line:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._process.wait(), _AFTER_EXIT_S)
+                    await asyncio.wait_for(self._exited(), _AFTER_EXIT_S)
                 await asyncio.wait({self._draining}, timeout=_AFTER_EXIT_S)
                 raise AgentFailure(describe_exit(self._process.returncode, self.stderr_tail()))
             answer = _answer(self._settings.secrets.redact(line.decode("utf-8", "replace")))
@@ -123,7 +123,7 @@ class Process:
     async def kill(self) -> None:
         """Kill what is left of the process group and collect it."""
         self._kill_group()
-        await self._process.wait()
+        await self._exited()
         await self._collected()
 
     async def end(self) -> None:
@@ -132,8 +132,15 @@ class Process:
         if stdin is not None:
             stdin.close()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._process.wait(), _AFTER_EXIT_S)
+            await asyncio.wait_for(self._exited(), _AFTER_EXIT_S)
         await self.kill()
+
+    async def _exited(self) -> None:
+        """Wait for the program itself; asyncio's own wait goes on while a child of it keeps the output open."""
+        pause = 0.001
+        while self._process.returncode is None:
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, 0.02)
 
     def _kill_group(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

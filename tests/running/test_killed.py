@@ -74,7 +74,7 @@ def test_killed_at_random_instants(configured: Configured, shop: Path, pool: Poo
         before, already = turns_on_disk(folder), questions(shop)
         process = start(shop, "resume" if (folder / "manifest.json").exists() else "start")
         # The program first imports; it is killed at some instant from its first question on.
-        _wait_for(lambda already=already, process=process: questions(shop) != already or process.poll() is not None)
+        _wait_for_question(shop, already, process)
         time.sleep(chance.random() * 0.05)
         if process.poll() is None:
             os.kill(process.pid, signal.SIGKILL)
@@ -96,6 +96,10 @@ def _wait_for(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 20
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.002)
+
+
+def _wait_for_question(shop: Path, already: Counter[str], process: subprocess.Popen[bytes]) -> None:
+    _wait_for(lambda: questions(shop) != already or process.poll() is not None)
 
 
 def _take_back(folder: Path) -> None:

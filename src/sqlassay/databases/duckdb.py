@@ -14,7 +14,7 @@ from sqlassay.databases.digests import file_digest, fingerprinted
 from sqlassay.databases.duckdb_errors import error_kind
 from sqlassay.databases.duckdb_schema import read_schema
 from sqlassay.databases.duckdb_values import Layout, layout_of
-from sqlassay.databases.lexer import Token, calls, refusal, tokens, verb, words
+from sqlassay.databases.lexer import Token, calls, refusal, statement_count, tokens, verb, words
 from sqlassay.databases.sizes import ByteCount
 from sqlassay.databases.watchdog import Alarm, deadline
 from sqlassay.errors import DatabaseUnavailable, MissingExtra
@@ -139,7 +139,7 @@ class DuckdbSession:
 
         started = time.perf_counter()
         found = list(tokens(sql, "duckdb"))
-        if not found:
+        if statement_count(found) == 0:
             return NotRun()
         if (why := self._refusal(sql, found)) is not None:
             return SqlError(kind=ErrorKind.FORBIDDEN, message=why)
@@ -238,8 +238,8 @@ def _relation(table: Any, layout: Layout, truncated: bool, limits: Limits) -> Re
 
 
 def _local(name: str) -> str:
-    """`main.t` as `t`, `memory.main.t` as `t`, in lower case."""
-    parts = [part.strip('"').lower() for part in name.split(".")]
+    """`main.t` as `t`, `memory.main.t AS x` as `t`, in lower case."""
+    parts = [part.strip('"').lower() for part in name.partition(" AS ")[0].split(".")]
     return ".".join(part for part in parts[-2:] if part != "main") or parts[-1]
 
 

@@ -162,6 +162,22 @@ def statement_count(found: Sequence[Token]) -> int:
     return count
 
 
+def only_statement(sql: str, found: Sequence[Token]) -> str:
+    """The text up to the semicolon that ends its only statement: what follows is not sent.
+
+    >>> only_statement("select ';' ; -- x", list(tokens("select ';' ; -- x", "mysql")))
+    "select ';' "
+    """
+    begun = False
+    for token in found:
+        if token.kind == "punct" and token.text == ";":
+            if begun:
+                return sql[: token.start]
+        else:
+            begun = True
+    return sql
+
+
 def verb(found: Sequence[Token]) -> str:
     """The word that says what the statement does: after WITH, the one that follows the common table expressions.
 

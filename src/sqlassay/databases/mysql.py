@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlassay.databases.addresses import Address, redact, server_address, without_secret
 from sqlassay.databases.base import Capabilities
-from sqlassay.databases.lexer import Family, names, refusal, tokens
+from sqlassay.databases.lexer import Family, names, only_statement, refusal, statement_count, tokens
 from sqlassay.databases.mysql_errors import error_kind, is_interruption
 from sqlassay.databases.mysql_guard import forbidden
 from sqlassay.databases.mysql_schema import fingerprint_of, read_schema, right_warnings
@@ -198,7 +198,8 @@ class MysqlSession:
         import pymysql
 
         started = time.perf_counter()
-        if not any(tokens(sql, self._families[0])):
+        found = list(tokens(sql, self._families[0]))
+        if statement_count(found) == 0:
             return NotRun()
         if (why := self._refusal(sql)) is not None:
             return SqlError(kind=ErrorKind.FORBIDDEN, message=why)
@@ -207,7 +208,7 @@ class MysqlSession:
             self._set_timeout(limits.timeout_s)
             began = time.perf_counter()
             with deadline(limits.timeout_s + _KILL_AFTER_S, self._kill) as alarm:
-                columns, rows, truncated = self._fetched(sql, limits)
+                columns, rows, truncated = self._fetched(only_statement(sql, found), limits)
         except (pymysql.Error, OSError, MemoryError, UnicodeError, ValueError, IndexError) as error:
             duration = time.perf_counter() - started
             if is_interruption(error) and ((alarm is not None and alarm.rang) or duration >= limits.timeout_s):

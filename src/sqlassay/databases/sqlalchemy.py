@@ -12,13 +12,12 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from decimal import Decimal
-from itertools import islice
 from typing import Any
 
 from sqlassay.databases.addresses import redact, server_address, without_secret
 from sqlassay.databases.base import Capabilities
 from sqlassay.databases.digests import fingerprinted
-from sqlassay.databases.lexer import refusal, tokens
+from sqlassay.databases.lexer import only_statement, refusal, statement_count, tokens
 from sqlassay.databases.sizes import ByteCount
 from sqlassay.databases.view_text import select_of
 from sqlassay.errors import ConfigError, DatabaseUnavailable, MissingExtra
@@ -185,12 +184,12 @@ class SqlalchemySession:
 
         started = time.perf_counter()
         found = list(tokens(sql, "postgres"))
-        if not found:
+        if statement_count(found) == 0:
             return NotRun()
         if (why := refusal(found)) is not None:
             return SqlError(kind=ErrorKind.FORBIDDEN, message=why)
         try:
-            relation = self._fetched(sql, limits, deadline=started + limits.timeout_s)
+            relation = self._fetched(only_statement(sql, found), limits, deadline=started + limits.timeout_s)
         except TimeoutError:
             return TimedOut(limit_s=limits.timeout_s)
         except (SQLAlchemyError, MemoryError, UnicodeError, ValueError, OSError) as error:
@@ -207,13 +206,11 @@ class SqlalchemySession:
         result = self._connection.execution_options(stream_results=True).exec_driver_sql(sql)
         if not result.returns_rows:
             return Relation(columns=())
-        cursor = result.cursor
-        columns = tuple(Column(name=str(described[0])) for described in cursor.description)
+        columns = tuple(Column(name=str(described[0])) for described in result.cursor.description)
         count = ByteCount(len(columns))
         rows: list[Row] = []
         truncated = False
-        stream = iter(cursor.fetchone, None)
-        while chunk := [tuple(row) for row in islice(stream, _CHUNK)]:
+        while chunk := [tuple(row) for row in result.fetchmany(_CHUNK)]:
             count.add(chunk)
             rows += chunk
             if len(rows) > limits.max_rows or count.total > limits.max_bytes:

@@ -15,7 +15,7 @@ import apsw
 from sqlassay.databases.addresses import file_path
 from sqlassay.databases.base import Capabilities
 from sqlassay.databases.digests import file_digest, fingerprinted
-from sqlassay.databases.lexer import refusal, tokens, words
+from sqlassay.databases.lexer import refusal, statement_count, tokens, words
 from sqlassay.databases.sizes import ByteCount
 from sqlassay.databases.sqlite_account import Events, account_of
 from sqlassay.databases.sqlite_errors import error_kind
@@ -134,7 +134,7 @@ class SqliteSession:
     def execute(self, sql: str, *, limits: Limits) -> Execution:
         started = time.perf_counter()
         found = list(tokens(sql, "sqlite"))
-        if not found:
+        if statement_count(found) == 0:
             return NotRun()
         if (why := refusal(found)) is not None:
             return SqlError(kind=ErrorKind.FORBIDDEN, message=why)
@@ -288,7 +288,7 @@ class _Statement:
     def _compiled(self, cursor: apsw.Cursor, sql: str, _bindings: object) -> bool:
         """Called before a statement runs; False stops it."""
         if self._seen:
-            self.refused = "more than one statement" if any(tokens(sql, "sqlite")) else ""
+            self.refused = "more than one statement" if statement_count(list(tokens(sql, "sqlite"))) else ""
             return not self.refused
         if cursor.is_explain or not cursor.is_readonly:
             self.refused = "not a read"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
@@ -101,7 +101,7 @@ def grid(
     matched = _match(gold_rows, candidate_rows, paired=paired, key=key, ordered=ordered)
     shown_links = _chosen_columns(links, columns)
     shown = [(m, _mark(m, gold_rows, candidate_rows, paired)) for m in matched]
-    kept = shown if len(shown) <= rows else _chosen_rows(shown, rows)
+    kept = [shown[position] for position in _chosen([mark for _, mark in shown], rows)]
     notes = _notes(gold, candidate, shown=len(shown), kept=len(kept), links=len(links), columns=len(shown_links))
     return Grid(
         columns=tuple(_column(link, gold, candidate, key=key) for link in shown_links),
@@ -240,19 +240,32 @@ def _mark(match: _Match, gold: Sequence[Any], candidate: Sequence[Any], paired: 
     return Mark.SAME if same else Mark.DIFFERS
 
 
-def _chosen_rows(shown: list[tuple[_Match, Mark]], rows: int) -> list[tuple[_Match, Mark]]:
-    """Differing rows first, but each kind gets its share; then back in the order of the gold."""
+def _chosen(marks: Sequence[Mark], rows: int) -> list[int]:
+    """Positions of at most `rows` rows: each kind of difference gets its share first; in their own order."""
+    if len(marks) <= rows:
+        return list(range(len(marks)))
     by_mark: dict[Mark, list[int]] = {mark: [] for mark in (Mark.DIFFERS, Mark.MISSING, Mark.EXTRA, Mark.SAME)}
-    for position, (_, mark) in enumerate(shown):
+    for position, mark in enumerate(marks):
         by_mark[mark].append(position)
-    chosen: list[int] = []
     kinds = [positions for positions in by_mark.values() if positions]
-    share = max(1, rows // max(len(kinds), 1))
+    share = max(1, rows // len(kinds))
+    chosen: list[int] = []
     for positions in kinds:
         chosen += positions[:share]
     for positions in kinds:
         chosen += positions[share : share + rows - len(chosen)]
-    return [shown[position] for position in sorted(chosen[:rows])]
+    return sorted(chosen[:rows])
+
+
+def narrowed(shown: Grid, rows: int) -> Grid:
+    """The same grid with at most `rows` rows, and a note when that cuts some."""
+    chosen = _chosen([row.mark for row in shown.rows], rows)
+    if len(chosen) == len(shown.rows):
+        return shown
+    notes = tuple(note for note in shown.notes if "aligned rows are shown" not in note)
+    return replace(
+        shown, rows=tuple(shown.rows[i] for i in chosen), notes=(f"{len(chosen)} aligned rows are shown", *notes)
+    )
 
 
 def _chosen_columns(links: list[_Link], columns: int) -> list[_Link]:

@@ -60,7 +60,7 @@ def _parts(detail: CaseDetail) -> list[RenderableType]:
     ):
         parts += [Text(), Text(title, style="bold"), sql_text(sql) if sql else Text("(none)", style="dim")]
         if error is not None:
-            parts.append(Text(f"{error[0]}: {inert(error[1], limit=2000)}", style="red"))
+            parts.append(Text(f"{line(error[0])}: {inert(error[1], limit=2000)}", style="red"))
     parts += _components(detail)
     if detail.grid is not None:
         parts += [Text(), *_tables(detail.grid)]

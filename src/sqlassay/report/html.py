@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from sqlassay.records.run import TrialKey
 from sqlassay.report import narrative, payload
 from sqlassay.report.inert import inert, line
 from sqlassay.report.model import Report
@@ -97,6 +98,7 @@ def environment() -> jinja2.Environment:
         "script": Markup(asset("page.js")),
         "raw": Markup,
         "cases_link": cases_link,
+        "case_link": case_link,
         "ci": interval_bar,
     }
     return env
@@ -108,7 +110,17 @@ def cases_link(**filters: str) -> str:
     >>> cases_link(bucket="sql_error")
     '#cases?bucket=sql_error'
     """
-    return f"#cases?{urlencode(filters)}"
+    return f"#cases?{urlencode({name: payload.shown_as(name, value) for name, value in filters.items()})}"
+
+
+def case_link(key: TrialKey) -> str:
+    """A link to the page of one case.
+
+    >>> case_link(TrialKey(case_id="a b"))
+    '#case?id=a+b&p=0&r=0'
+    """
+    parts = {"id": payload.shown_as("id", key.case_id), "p": key.phrasing, "r": key.repeat}
+    return f"#case?{urlencode(parts)}"
 
 
 def interval_bar(estimate: Estimate) -> dict[str, float] | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlassay.records.plain import to_plain
 from sqlassay.records.turn import Query, Turn
-from sqlassay.report.alignment import Grid
+from sqlassay.report.alignment import Grid, narrowed
 from sqlassay.report.inert import cell, inert, line
 from sqlassay.report.model import CaseDetail, CaseRow, Report
 from sqlassay.report.words import BUCKETS, CEILINGS, REASONS, SHAPES
@@ -59,7 +59,7 @@ def index(report: Report) -> dict[str, Any]:
 
 def _entry(row: CaseRow, names: Sequence[str]) -> dict[str, Any]:
     entry: dict[str, Any] = {
-        "id": line(row.key.case_id, limit=200),
+        "id": shown_as("id", row.key.case_id),
         "p": row.key.phrasing,
         "r": row.key.repeat,
         "q": line(row.question, limit=300),
@@ -69,9 +69,9 @@ def _entry(row: CaseRow, names: Sequence[str]) -> dict[str, Any]:
     optional = {
         "cat": _named(row.category),
         "dif": _named(row.difficulty),
-        "tag": [line(tag, limit=60) for tag in row.tags],
+        "tag": [shown_as("tag", tag) for tag in row.tags],
         "db": _named(row.database),
-        "tab": [line(table, limit=80) for table in row.tables],
+        "tab": [shown_as("table", table) for table in row.tables],
         "st": row.status,
         "b": None if row.bucket is None else row.bucket.value,
         "why": line(row.cause or "", limit=400),
@@ -82,8 +82,13 @@ def _entry(row: CaseRow, names: Sequence[str]) -> dict[str, Any]:
     return entry | {name: value for name, value in optional.items() if value}
 
 
+def shown_as(field: str, text: str) -> str:
+    """How the index writes an id or a name that links filter by; a link must write it the same way."""
+    return line(text, limit=200 if field in ("id", "q") else 80)
+
+
 def _named(text: str | None) -> str | None:
-    return None if text is None else line(text, limit=80)
+    return None if text is None else shown_as("name", text)
 
 
 def _short(value: float | None) -> float | None:
@@ -107,10 +112,11 @@ def details(report: Report, *, budget: int = BUDGET) -> Iterator[str]:
 
 
 def _variants(report: Report, row: CaseRow) -> Iterator[str]:
+    found = report.detail(row.key, rows=_LEVELS[0].rows)
+    assert found is not None
     for level in _LEVELS:
-        found = report.detail(row.key, rows=level.rows)
-        assert found is not None
-        yield embeddable(detail(found, text=level.text, raw=level.raw, cells=level.cells))
+        cut = found if found.grid is None else replace(found, grid=narrowed(found.grid, level.rows))
+        yield embeddable(detail(cut, text=level.text, raw=level.raw, cells=level.cells))
 
 
 def embeddable(plain: Any) -> str:

@@ -1,0 +1,74 @@
+"""Pairs of queries whose verdict and facts are known, through the library's front door on real engines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlassay
+
+PAIRS = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "fixtures" / "pairs.jsonl").read_text(encoding="utf-8").splitlines()
+]
+
+
+@pytest.fixture(scope="module")
+def databases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """URLs of the database files already built, by engine and set-up text."""
+    return {"folder": str(tmp_path_factory.mktemp("pairs"))}
+
+
+def _url(pair: dict[str, Any], databases: dict[str, str], request: pytest.FixtureRequest) -> str:
+    if pair["engine"] == "postgres":
+        made: str = request.getfixturevalue("postgres_database")(pair["setup"])
+        return made
+    key = f"{pair['engine']}:{pair['setup']}"
+    if key not in databases:
+        path = Path(databases["folder"]) / f"{len(databases)}.db"
+        match pair["engine"]:
+            case "sqlite":
+                import apsw
+
+                with apsw.Connection(str(path)) as sqlite:
+                    sqlite.execute(pair["setup"])
+                sqlite.close()
+                databases[key] = f"sqlite:///{path}"
+            case _:
+                import duckdb
+
+                with duckdb.connect(str(path)) as duck:
+                    duck.execute(pair["setup"])
+                databases[key] = f"duckdb:///{path}"
+    return databases[key]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair["name"])
+def test_verdict_errors_and_facts(
+    pair: dict[str, Any], databases: dict[str, str], request: pytest.FixtureRequest
+) -> None:
+    url = _url(pair, databases, request)
+    score = sqlassay.score_sql(pair["gold"], pair["candidate"], database=url, timeout=pair.get("timeout_s", 30))
+    execution, sql = score.evidence["execution"], score.evidence.get("sql", {})
+    if "exact" in pair:
+        assert score.value("execution.exact") in pair["exact"], pair["because"]
+    assert _kind(execution["candidate_error"]) in pair.get("candidate_error", [None])
+    assert _kind(execution["gold_error"]) in pair.get("gold_error", [None])
+    for fact, accepted in pair["facts"].items():
+        found = execution[fact] if fact.endswith("_rows") else sql.get(fact)
+        assert _folded(found, fact) in [_folded(each, fact) for each in accepted], fact
+
+
+def _kind(error: dict[str, str] | None) -> str | None:
+    return None if error is None else error["kind"]
+
+
+def _folded(fact: Any, name: str) -> Any:
+    """Names compare in lower case; only origins are in the order of the columns."""
+    if not isinstance(fact, list):
+        return fact
+    lowered = [item.lower() if isinstance(item, str) else item for item in fact]
+    return lowered if name.endswith("_origins") else sorted(lowered)

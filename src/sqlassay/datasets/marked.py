@@ -214,7 +214,9 @@ def _nodes(text: str) -> Iterator[Any]:
         hint = "indent with blanks, not with tabs" if tabbed else None
         if hint is None and "mapping values are not allowed" in what:
             hint = "put text that holds a colon in quotes, or use a block: field: |"
-        raise Malformed(f"not YAML: {what}", line=None if mark is None else mark.line + 1, hint=hint) from None
+        last = text.rstrip().count("\n") + 1
+        at_line = None if mark is None else min(mark.line + 1, last)
+        raise Malformed(f"not YAML: {what}", line=at_line, hint=hint) from None
     except yaml.YAMLError as error:
         at = getattr(error, "position", None)
         line = text.count("\n", 0, at) + 1 if isinstance(at, int) else None

@@ -10,6 +10,14 @@ from typing import Any, Literal
 from sqlassay.records.plain import to_plain
 from sqlassay.records.settings import Limits, RunSettings, ScoreSettings
 
+SHORT: Mapping[str, str] = {
+    "jobs": "run.jobs",
+    "repeats": "run.repeats",
+    "timeout": "run.timeout_s",
+    "fast": "run.fast",
+}
+"""Flags that are keys of a section; each may also stand at the top of the file under its own name."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseSettings:

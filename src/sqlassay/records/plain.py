@@ -11,7 +11,6 @@ from enum import Enum
 from typing import Any
 from uuid import UUID
 
-
 _READY = frozenset({type(None), bool, int, str})
 
 

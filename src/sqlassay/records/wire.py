@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from sqlassay.errors import RecordError, UsageError
 from sqlassay.records.case import Case
-from sqlassay.records.config import Config
+from sqlassay.records.config import SHORT, Config
 from sqlassay.records.measurement import Bucket, Measurement, ShapeLabel
 from sqlassay.records.plain import to_plain
 from sqlassay.records.run import FORMAT_VERSION, Manifest
@@ -341,6 +341,15 @@ def _config_schema() -> dict[str, Any]:
         "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}, {"type": "null"}],
         "description": properties["limit"].get("description", ""),
     }
+    for short, key in SHORT.items():
+        section, _, name = key.partition(".")
+        described = made["$defs"][_SECTIONS[section]]["properties"][name]
+        properties[short] = {**described, "description": f"Short for {key}."}
+    rules = {"anyOf": [{"type": "string"}, _TEXTS, {"type": "boolean"}, {"$ref": "#/$defs/GateSettings"}]}
+    properties["gate"] = {**rules, "description": properties["gate"]["description"] + " A list is rules."}
+    no_regressions = made["$defs"]["GateSettings"]["properties"]["no_regressions"]
+    no_regressions["enum"] = [*no_regressions["enum"], True, False]
+    del no_regressions["type"]
     made.pop("required", None)
     made["$defs"]["ScoreSettings"]["properties"]["tolerance"] = tolerance_schema()
     for definition in made["$defs"].values():
@@ -350,6 +359,9 @@ def _config_schema() -> dict[str, Any]:
                 described.pop("type")
                 described["anyOf"] = [items, {"type": "array", "items": items}]
     return _without_unused(made)
+
+
+_SECTIONS = {"run": "RunSettings"}
 
 
 def _without_unused(made: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import Any
 from sqlassay.datasets.marked import Malformed, Marked, decode, yaml_document
 from sqlassay.datasets.shorthand import Wrong, tolerance
 from sqlassay.errors import ConfigError
-from sqlassay.records.config import Config, GateSettings
+from sqlassay.records.config import SHORT, Config, GateSettings
 from sqlassay.records.settings import Limits, RunSettings, ScoreSettings
 from sqlassay.records.strict import Loosely, examine, nearest, unknown
 from sqlassay.running.configure_databases import as_written, databases
@@ -30,13 +30,6 @@ SECTIONS: Mapping[str, type[Any]] = {
     "limits": Limits,
     "gate": GateSettings,
 }
-SHORT: Mapping[str, str] = {
-    "jobs": "run.jobs",
-    "repeats": "run.repeats",
-    "timeout": "run.timeout_s",
-    "fast": "run.fast",
-}
-"""Flags that are keys of a section; each may also stand at the top of the file under its own name."""
 SAME = {"databases": "database", "tags": "tag", "categories": "category", "case_ids": "case_id", "skip_llm": "no_judge"}
 _INTERNAL = ("file", "base_dir", "written", "notices", "databases")
 TOP = (*(f.name for f in dataclasses.fields(Config) if f.name not in _INTERNAL), "database")
@@ -112,7 +105,8 @@ def _merge(
     filled = {
         name: value if name in _UNFILLED else fill(tree, value, (name,), environment) for name, value in written.items()
     }
-    tree.raise_all()
+    if tree.unfilled:
+        tree.raise_all()
     fields: dict[str, Any] = {}
     for name, value in filled.items():
         if name == "database":

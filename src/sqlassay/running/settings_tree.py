@@ -25,6 +25,8 @@ class Tree:
     origins: dict[str, str] = field(default_factory=dict)
     """Dotted key to the flag or variable that set it; absent for the file."""
     problems: list[tuple[str, Problem]] = field(default_factory=list)
+    unfilled: bool = False
+    """Whether a variable is not set; what it should have filled in is then no further problem."""
 
     def place(self, path: Path) -> str:
         for end in range(len(path), 0, -1):
@@ -83,10 +85,12 @@ def fill(tree: Tree, value: Any, path: Path, environment: Mapping[str, str]) -> 
         name = match["name"]
         if not _NAME.fullmatch(name):
             tree.bad(path, f"{match.group()!r} names no environment variable", "write $${ for a literal ${")
+            tree.unfilled = True
             return ""
         found: str | None = environment.get(name, match["default"])
         if found is None:
             tree.bad(path, f"the environment variable {name} is not set", f"export {name}=...")
+            tree.unfilled = True
             return ""
         return found
 

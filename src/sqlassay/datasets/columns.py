@@ -28,17 +28,27 @@ def parse_mapping(text: str) -> dict[str, str]:
     >>> parse_mapping("question=Q, sql=Query")
     {'question': 'Q', 'gold_sql': 'Query'}
     """
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for part in text.split(","):
         field, equals, column = part.partition("=")
-        field = _ALIASES.get(field.strip(), field.strip())
         if not equals or not column.strip():
             raise UsageError(f"--map: {part.strip()!r} is not field=column", hint="write --map question=Q,gold_sql=SQL")
+        if field.strip() in pairs:
+            raise UsageError(f"--map: field {field.strip()!r} is named twice")
+        pairs[field.strip()] = column.strip()
+    return _fields(pairs)
+
+
+def _fields(mapping: Mapping[str, str]) -> dict[str, str]:
+    """The mapping with short names of fields spelt out."""
+    found: dict[str, str] = {}
+    for name, column in mapping.items():
+        field = _ALIASES.get(name, name)
         if field not in FIELDS and not field.startswith("expect."):
-            raise UsageError("--map: " + unknown("field", field, [*FIELDS, *_ALIASES])[0])
+            raise UsageError("--map: " + unknown("field", name, [*FIELDS, *_ALIASES])[0])
         if field in found:
             raise UsageError(f"--map: field {field!r} is named twice")
-        found[field] = column.strip()
+        found[field] = column
     return found
 
 
@@ -49,8 +59,10 @@ def read(file: Path, *, mapping: Mapping[str, str], databases: str | None = None
     Without a column for `id`, cases are numbered by row.
 
     Raises:
+        UsageError: a field in `mapping` is unknown.
         DatasetError: the file is malformed, a mapped column is not there, or a case is wrong.
     """
+    mapping = _fields(mapping)
     rows = list(rows_of(file))
     columns = list(dict.fromkeys(str(name) for row in rows for name in row.fields))
     for field, column in mapping.items():

@@ -89,15 +89,12 @@ class Finding:
     """One thing found: where, what, and the way out. `case_id` is None for what concerns a whole database."""
 
     code: Code
+    severity: Severity
     message: str
     remedy: str
     case_id: str | None = None
     file: str | None = None
     line: int | None = None
-
-    @property
-    def severity(self) -> Severity:
-        return MEANING[self.code][0]
 
     def __str__(self) -> str:
         """`cases.yaml:3: error: case 'a': ... [gold_fails]`."""
@@ -111,6 +108,7 @@ def found(code: Code, message: str, *, remedy: str, case: Case | None = None) ->
     place = None if case is None else case.place
     return Finding(
         code=code,
+        severity=MEANING[code][0],
         message=message,
         remedy=remedy,
         case_id=None if case is None else case.id,

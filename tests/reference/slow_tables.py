@@ -186,9 +186,9 @@ def constant_pairs(
     found: list[tuple[int, int, str]] = []
     for i in here:
         for j in there:
-            if i not in [k for k, _, _ in found] and j not in [m for _, m, _ in found]:
-                if names[0][i] != "" and names[0][i] == names[1][j] and same(i, j):
-                    found.append((i, j, "constant"))
+            free = i not in [k for k, _, _ in found] and j not in [m for _, m, _ in found]
+            if free and names[0][i] != "" and names[0][i] == names[1][j] and same(i, j):
+                found.append((i, j, "constant"))
     here = [i for i in here if i not in [k for k, _, _ in found]]
     there = [j for j in there if j not in [m for _, m, _ in found]]
     for i in here:
@@ -272,7 +272,7 @@ def best_assignment(left: Sequence[Row], right: Sequence[Row], score: Any) -> in
     if len(left) > len(right):
         return best_assignment(right, left, lambda a, b: score(b, a))
     return max(
-        (sum(score(a, right[j]) for a, j in zip(left, places, strict=True)))
+        sum(int(score(a, right[j])) for a, j in zip(left, places, strict=True))
         for places in permutations(range(len(right)), len(left))
     )
 

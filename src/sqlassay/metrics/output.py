@@ -114,7 +114,7 @@ def _without(judged: Judged) -> Mapping[str, Reading]:
         return {name: Undefined(reason=judged.undefined) for name in _NAMES}
     nothing = Undefined(reason=Reason.NO_SQL)
     columns = 0 if judged.reference is None else judged.reference.width
-    return {name: nothing for name in _NAMES} | {
+    return dict.fromkeys(_NAMES, nothing) | {
         "output.columns.recall": ratio(0, columns, otherwise=Reason.NOTHING_TO_COUNT)
     }
 

@@ -25,7 +25,7 @@ from sqlassay.tables.order import OrderFacts, order_of, says_order
 from sqlassay.tables.output import Alignment, align
 from sqlassay.tables.rule import Facts, Links, TableRule
 from sqlassay.tables.shapes import Ground, ShapeError, ShapeVerdict, groups, id_set, ranking, scalar
-from sqlassay.tables.tolerance import Agreement
+from sqlassay.tables.tolerance import agreement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +128,7 @@ def _compared(
             reference,
             candidate,
             links=links,
-            agree=Agreement(tolerance),
+            agree=agreement(tolerance),
             coercions=coercions,
             threshold=Fraction(str(settings.pair_threshold)),
             pools=() if isinstance(case.compare_on, GroupsShape) else pools,
@@ -235,7 +235,8 @@ def choose(trial: Trial, settings: ScoreSettings) -> int:
     """
     if len(trial.golds) < 2:
         return 0
-    best, best_rank = 0, (Fraction(-1),) * 5
+    best = 0
+    best_rank: tuple[Fraction, ...] = (Fraction(-1),) * 5
     for index in range(len(trial.golds)):
         judged = judge(trial, settings, index)
         if judged.exact:

@@ -187,7 +187,7 @@ class _Search:
                 return None
             answer = tuple(assignment[i] for i in range(self.left_width))
             return answer if self.confirm(answer) else None
-        if self.use_rows and all(len(found) == 1 or self._twins(i, found) for i, found in options.items()):
+        if self.use_rows and all(len(found) == 1 or self._twins(found) for found in options.values()):
             greedy = self._greedy(chosen, options)
             if greedy is not None and self.confirm(greedy):
                 return greedy
@@ -224,7 +224,7 @@ class _Search:
             return None
         return _State(state.left, state.right, rows_a, rows_b)
 
-    def _twins(self, i: int, found: list[int]) -> bool:
+    def _twins(self, found: list[int]) -> bool:
         """Whether the columns to choose from are the same cell by cell, so that the choice cannot matter."""
         first = self.right_cells[found[0]]
         return all(np.array_equal(first, self.right_cells[j]) for j in found[1:])

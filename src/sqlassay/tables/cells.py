@@ -74,13 +74,16 @@ def _unusual(value: Any) -> Any:
         return ("map", frozenset((normal(key), normal(item)) for key, item in value.items()))
     if isinstance(value, timedelta):
         return Interval(days=value.days, microseconds=value.seconds * 1_000_000 + value.microseconds)
-    for base in (bool, int, float, Decimal, str, bytes, datetime, date, time):
-        if isinstance(value, base):
-            if base is int:
-                return int(value)
-            if base in (bool, float, Decimal):
-                return normal(base(value))
-            return str.__str__(value) if base is str else value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return normal(float(value))
+    if isinstance(value, Decimal):
+        return normal(Decimal(value))
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, (bytes, datetime, date, time)):
+        return value
     if isinstance(value, (set, frozenset)):
         return ("set", frozenset(normal(item) for item in value))
     if isinstance(value, Sequence):

@@ -156,6 +156,7 @@ class Table:
 
     def __init__(self, columns: tuple[Column, ...], rows: Sequence[Row], *, decimals: bool, arrow: Any = None) -> None:
         self.columns = columns
+        self.names = tuple(column.name for column in columns)
         self.rows = rows
         self.arrow = arrow
         self._decimals = decimals
@@ -169,10 +170,6 @@ class Table:
     @property
     def height(self) -> int:
         return len(self.rows) if self.arrow is None else int(self.arrow.num_rows)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(column.name for column in self.columns)
 
     def __getitem__(self, position: int) -> ColumnCells:
         made = self._made.get(position)

@@ -11,14 +11,15 @@ from functools import lru_cache
 from itertools import combinations, islice
 from typing import Final
 
-from sqlassay.records.relation import Relation
+from sqlassay.records.relation import Column, Relation, Row
 from sqlassay.records.value import Ceiling
 from sqlassay.tables.assignment import Compatibility, search
+from sqlassay.tables.columns import ColumnTies, names_cross
 from sqlassay.tables.encode import Table, tables_of
 from sqlassay.tables.quick import same_bag, same_list, trust_in
 from sqlassay.tables.rows import Bench, Plan, rows_equal, rows_identical
-from sqlassay.tables.rule import Facts, Links, Order, TableRule
-from sqlassay.tables.tolerance import HAIR, Agreement
+from sqlassay.tables.rule import Order, TableRule
+from sqlassay.tables.tolerance import HAIR, Agreement, agreement
 
 _SUBSETS: Final = 256
 """Ways to leave out absent optional columns that are looked at."""
@@ -93,75 +94,24 @@ def _identity_permitted(reference: Relation, candidate: Relation, rule: TableRul
         return _folded(reference.names) == _folded(candidate.names)
     if rule.links.reference.origins == rule.links.candidate.origins:
         return True
-    permitted = origins_permit(rule.links)
-    return all(permitted(i, i) for i in range(reference.width))
+    ties = ColumnTies(rule.links, reference.names, candidate.names)
+    return all(ties.permitted(i, i) for i in range(reference.width))
 
 
 def _folded(names: Sequence[str]) -> list[str]:
     return [name.casefold() for name in names]
 
 
-def names_cross(reference: Sequence[str], candidate: Sequence[str], assignment: Sequence[int | None]) -> bool:
-    """Whether the assignment gives two columns each other's names.
-
-    >>> names_cross(["buy", "sell"], ["sell", "buy"], [0, 1]), names_cross(["a", "b"], ["b", "c"], [0, 1])
-    (True, False)
-    """
-    if tuple(reference) == tuple(candidate) and tuple(assignment) == tuple(range(len(reference))):
-        return False
-    pairs = {
-        (left, right)
-        for left, right in (
-            (name.casefold(), candidate[j].casefold())
-            for name, j in zip(reference, assignment, strict=True)
-            if j is not None
-        )
-        if left != right and left and right
-    }
-    return any((right, left) in pairs for left, right in pairs)
-
-
-class origins_permit:  # noqa: N801 - reads as the predicate it is
-    """Whether two columns may pair at all: columns that origin proves to be the same stay paired.
-
-    >>> permitted = origins_permit(Links(reference=Facts(origins=("t.a", "t.b")), candidate=Facts(origins=("t.b", "t.a"))))
-    >>> permitted(0, 0), permitted(0, 1)
-    (False, True)
-    """
-
-    def __init__(self, links: Links) -> None:
-        self._left, self._right = links.reference, links.candidate
-        self._count = {
-            origin: (self._left.origins.count(origin), self._right.origins.count(origin))
-            for origin in {*self._left.origins, *self._right.origins}
-            if origin is not None
-        }
-
-    def __call__(self, i: int, j: int) -> bool:
-        a, b = self._left.origin(i), self._right.origin(j)
-        if a == b:
-            return True
-        if a is not None:
-            here, there = self._count[a]
-            if there >= here:
-                return False
-        if b is not None:
-            here, there = self._count[b]
-            if here >= there:
-                return False
-        return True
-
-
 class _Verdict:
     def __init__(self, reference: Relation, candidate: Relation, rule: TableRule) -> None:
         self.rule = rule
-        self.agree = Agreement(rule.tolerance)
+        self.agree = agreement(rule.tolerance)
         self.gold_height = reference.height
         keep, extra = _with_pools(reference, rule.order)
         self.left, self.right = tables_of(reference, candidate, keep=keep, extra_rows=extra)
-        self.plan = _plan(rule.order, self.gold_height, candidate.height, len(extra))
+        self.plan = _plan(rule.order, self.gold_height, candidate.height)
         self.bench = self._bench(self.plan, self.agree)
-        self.permitted = origins_permit(rule.links)
+        self.ties = ColumnTies(rule.links, self.left.names, self.right.names)
         self.fit = self._fit(self.bench)
         self.crossed = False
         self.reference, self.candidate = reference, candidate
@@ -170,11 +120,9 @@ class _Verdict:
         return Bench(self.left, self.right, plan=plan, agree=agree, coercions=self.rule.coercions)
 
     def _fit(self, bench: Bench) -> Compatibility:
-        return Compatibility(bench, self.permitted)
+        return Compatibility(bench, self.ties.permitted)
 
     def comparison(self) -> Comparison:
-        if self.left.height and self.gold_height != self.right.height:
-            return Comparison(exact=False, by_position=False, with_extra=False, same_rows=False)
         if self.gold_height != self.right.height:
             return Comparison(exact=False, by_position=False, with_extra=False, same_rows=False)
         assignment = self._decide(self.fit)
@@ -226,14 +174,14 @@ class _Verdict:
             return _spread(kept, order, self.left.width)
         if whole and all(fit(i, i) for i in kept) and self._equal(fit, kept, kept):
             return kept
-        natural = self._natural(kept)
-        if natural is not None and self._confirm(fit, kept, natural):
+        natural = self.ties.natural(kept)
+        if natural is not None and (not whole or natural != list(kept)) and self._confirm(fit, kept, natural):
             return _spread(kept, natural, self.left.width)
         allowed = fit.matrix()
         found = search(
             bench if whole else _narrowed(bench, kept),
             [allowed[i] for i in kept],
-            prefer=lambda position, j: self._wish(kept[position], j),
+            prefer=lambda position, j: self.ties.wish(kept[position], j),
             confirm=lambda order: self._confirm(fit, kept, order),
         )
         return None if found is None else _spread(kept, found, self.left.width)
@@ -264,46 +212,6 @@ class _Verdict:
             order.append(places.pop(0))
         return order
 
-    def _natural(self, kept: Sequence[int]) -> list[int] | None:
-        """The assignment that origins, expressions and names suggest together; None when it is no other than theirs."""
-        order: dict[int, int] = {}
-        free = set(range(self.right.width))
-        links = self.rule.links
-        ways = (
-            (links.reference.origin, links.candidate.origin),
-            (links.reference.expression, links.candidate.expression),
-            (lambda i: self.left.names[i].casefold() or None, lambda j: self.right.names[j].casefold() or None),
-        )
-        for left, right in ways:
-            waiting = [i for i in kept if i not in order]
-            for i in waiting:
-                key = left(i)
-                if key is None or sum(left(k) == key for k in waiting) > 1:
-                    continue
-                places = [j for j in free if right(j) == key]
-                if len(places) == 1 and self.permitted(i, places[0]):
-                    order[i] = places[0]
-                    free.discard(places[0])
-        rest = [i for i in kept if i not in order]
-        if len(rest) > len(free):
-            return None
-        for i, j in zip(rest, sorted(free), strict=False):
-            order[i] = j
-        if not all(self.permitted(i, j) for i, j in order.items()):
-            return None
-        return [order[i] for i in kept]
-
-    def _wish(self, i: int, j: int) -> tuple[bool, bool, bool, bool]:
-        links = self.rule.links
-        origin, expression = links.reference.origin(i), links.reference.expression(i)
-        name = self.left.names[i].casefold()
-        return (
-            origin is None or origin != links.candidate.origin(j),
-            expression is None or expression != links.candidate.expression(j),
-            not name or name != self.right.names[j].casefold(),
-            i != j,
-        )
-
     def _by_position(self, assignment: tuple[int | None, ...] | None) -> bool:
         if self.left.width != self.right.width:
             return False
@@ -314,13 +222,13 @@ class _Verdict:
         if self.right.width <= self.left.width or not self.left.width:
             return False
         everything = tuple(range(self.left.width))
-        natural = self._natural(everything)
+        natural = self.ties.natural(everything)
         if natural is not None and self._confirm(self.fit, everything, natural):
             return True
         found = search(
             self.bench,
             self.fit.matrix(),
-            prefer=self._wish,
+            prefer=self.ties.wish,
             confirm=lambda order: self._confirm(self.fit, everything, order),
         )
         return found is not None
@@ -341,7 +249,7 @@ class _Verdict:
             and names_cross(self.left.names, self.right.names, assignment)
         ):
             yield Ceiling.LABELS_CROSSED
-        if self.rule.columns == "any" and not by_position and not self._swap_proven(assignment):
+        if self.rule.columns == "any" and not by_position and not self.ties.swap_proven(assignment):
             yield Ceiling.SWAP_UNPROVEN
         if self.gold_height == 1 or _one_value(self.left, self.gold_height):
             yield Ceiling.WEAK_EVIDENCE
@@ -349,29 +257,9 @@ class _Verdict:
         if not rows_identical(self.bench, pairs) and self._hair_differs(equal=True, pairs=pairs):
             yield Ceiling.DECIDED_BY_TOLERANCE
 
-    def _swap_proven(self, assignment: tuple[int | None, ...]) -> bool:
-        links = self.rule.links
-        ways = (
-            (links.reference.origin, links.candidate.origin),
-            (links.reference.expression, links.candidate.expression),
-            (lambda i: self.left.names[i].casefold() or None, lambda j: self.right.names[j].casefold() or None),
-        )
-
-        def proven(i: int, j: int) -> bool:
-            for left, right in ways:
-                key = left(i)
-                if key is not None and right(j) == key:
-                    once = sum(left(k) == key for k in range(self.left.width)) == 1
-                    if once and sum(right(k) == key for k in range(self.right.width)) == 1:
-                        return True
-            return False
-
-        absent = None in assignment
-        return all(proven(i, j) for i, j in enumerate(assignment) if j is not None and i != j and not absent)
-
     def _hair_differs(self, *, equal: bool, pairs: Sequence[tuple[int, int]] | None = None) -> bool:
         """Whether the verdict is another one when numbers may differ by a billionth only."""
-        bench = self.bench.with_rule(Agreement(HAIR))
+        bench = self.bench.with_rule(agreement(HAIR))
         if pairs is not None and rows_equal(bench, pairs):
             return False
         if self.left.width != self.right.width and not self.rule.optional_columns:
@@ -379,7 +267,6 @@ class _Verdict:
         if not equal and not self._hair_is_wider():
             return False
         return (self._decide(self._fit(bench)) is not None) != equal
-
 
     def _hair_is_wider(self) -> bool:
         """Whether a billionth of some number is more than the rule allows, so that it could accept what the rule did
@@ -403,7 +290,7 @@ def _narrowed(bench: Bench, kept: Sequence[int]) -> Bench:
 
 
 class _Projection(Table):
-    def __init__(self, whole: Table, columns: tuple, kept: Sequence[int]) -> None:  # type: ignore[type-arg]
+    def __init__(self, whole: Table, columns: tuple[Column, ...], kept: Sequence[int]) -> None:
         super().__init__(columns, whole.rows, decimals=True, arrow=whole.arrow)
         self._made = {position: whole[i] for position, i in enumerate(kept)}
 
@@ -412,7 +299,7 @@ def _one_value(table: Table, height: int) -> bool:
     return table.width == 1 and height > 0 and len(set(table[0].cells[:height])) == 1
 
 
-def _with_pools(reference: Relation, order: Order) -> tuple[list | None, list]:  # type: ignore[type-arg]
+def _with_pools(reference: Relation, order: Order) -> tuple[list[Row] | None, list[Row]]:
     if not order.cuts:
         return None, []
     rows = list(reference.tuples())
@@ -420,7 +307,7 @@ def _with_pools(reference: Relation, order: Order) -> tuple[list | None, list]: 
     return [row for p, row in enumerate(rows) if p not in inside], [row for cut in order.cuts for row in cut.pool]
 
 
-def _plan(order: Order, gold: int, candidate: int, extra: int) -> Plan:
+def _plan(order: Order, gold: int, candidate: int) -> Plan:
     inside = {position for cut in order.cuts for position in range(cut.start, cut.stop)}
     required = gold - len(inside)
     if order.groups is None:
@@ -437,4 +324,3 @@ def _plan(order: Order, gold: int, candidate: int, extra: int) -> Plan:
 
 def _unordered(plan: Plan) -> Plan:
     return Plan(required=plan.required)
-

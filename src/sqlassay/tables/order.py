@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 from sqlassay.records.case import Ordered
@@ -61,7 +62,7 @@ def order_of(
     if known is None:
         if counts:
             ceilings.add(Ceiling.TIES_UNKNOWN)
-        groups = range(reference.height) if counts else None
+        groups: Sequence[int] | None = range(reference.height) if counts else None
         return OrderFacts(order=Order(groups=groups), ordered=counts, ceilings=frozenset(ceilings))
     cuts = known.cuts(reference)
     if cuts:
@@ -189,4 +190,4 @@ def says_order(sql: str) -> bool:
         else:
             depth += (character == "(") - (character == ")")
             position += 1
-    return any(pair == ("order", "by") for pair in zip(words, words[1:], strict=False))
+    return any(pair == ("order", "by") for pair in pairwise(words))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from math import isclose, isnan
 from typing import Any, Final
@@ -83,7 +83,7 @@ def _some_column_order(reference: Sequence[Row], candidate: Sequence[Row], *, or
     options = [[j for j, other in enumerate(right) if fits(column, other)] for column in left]
     steps = 0
 
-    def extend(chosen: list[int], bag: Counter[Hashable]) -> bool:
+    def extend(chosen: list[int]) -> bool:
         nonlocal steps
         position = len(chosen)
         if position == len(left):
@@ -96,15 +96,15 @@ def _some_column_order(reference: Sequence[Row], candidate: Sequence[Row], *, or
             tried.add(right[j])
             order = [*chosen, j]
             if ordered:
-                if extend(order, bag):
+                if extend(order):
                     return True
                 continue
             needed = Counter(zip(*left[: position + 1], strict=True))
-            if needed == Counter(zip(*(right[k] for k in order), strict=True)) and extend(order, needed):
+            if needed == Counter(zip(*(right[k] for k in order), strict=True)) and extend(order):
                 return True
         return False
 
-    return extend([], Counter())
+    return extend([])
 
 
 def bird_equal(reference: Sequence[Row], candidate: Sequence[Row]) -> bool:

@@ -20,7 +20,7 @@ from sqlassay.tables.pairing import Pair, pair_columns
 from sqlassay.tables.rows import Bench, Plan, rows_equal
 from sqlassay.tables.rule import Links
 from sqlassay.tables.shelves import tally, whole_rows
-from sqlassay.tables.tolerance import Agreement
+from sqlassay.tables.tolerance import agreement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ def align(
         left,
         right,
         plan=Plan(required=left.height),
-        agree=Agreement(tolerance or settings.tolerance),
+        agree=agreement(tolerance or settings.tolerance),
         coercions=coercions,
     )
     threshold = Fraction(str(settings.pair_threshold))

@@ -63,10 +63,9 @@ class Overlap:
     def reaches(self, threshold: Fraction) -> bool:
         """Whether both shares are at least `threshold`."""
         top, bottom = threshold.numerator, threshold.denominator
-        return (
-            self.candidate_hits * bottom >= top * max(self.candidate, 1)
-            and self.reference_hits * bottom >= top * max(self.reference, 1)
-        )
+        return self.candidate_hits * bottom >= top * max(
+            self.candidate, 1
+        ) and self.reference_hits * bottom >= top * max(self.reference, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +174,7 @@ def _may_meet(one: ColumnCells, two: ColumnCells) -> bool:
     if None in one.distinct and None in two.distinct:
         return True
     text = frozenset({str}), frozenset({bytes})
-    return not (one.types in text and two.types <= _NEVER_TEXT or two.types in text and one.types <= _NEVER_TEXT)
+    return not ((one.types in text and two.types <= _NEVER_TEXT) or (two.types in text and one.types <= _NEVER_TEXT))
 
 
 _NEVER_TEXT: Final = frozenset({int, float, Decimal})

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from sqlassay.records.relation import Kind, Relation
+from sqlassay.records.relation import Kind, Relation, Row
 from sqlassay.records.value import Ratio, Reading, Reason, Undefined, ratio, verdict
 from sqlassay.tables.cells import is_number
 from sqlassay.tables.encode import Coercions, Table, tables_of
@@ -20,7 +20,7 @@ from sqlassay.tables.pairing import By, pair_columns
 from sqlassay.tables.rows import Bench, Plan
 from sqlassay.tables.rule import Links
 from sqlassay.tables.shelves import tally
-from sqlassay.tables.tolerance import HAIR, Agreement
+from sqlassay.tables.tolerance import HAIR, Agreement, agreement
 
 
 class ShapeError(ValueError):
@@ -63,7 +63,7 @@ class Ground:
         agree: Agreement,
         coercions: Coercions,
         threshold: Fraction,
-        pools: Sequence[Sequence[Any]] = (),
+        pools: Sequence[Row] = (),
     ) -> Ground:
         left, right = tables_of(reference, candidate, extra_rows=pools)
         bench = Bench(left, right, plan=Plan(required=reference.height), agree=agree, coercions=coercions)
@@ -232,7 +232,7 @@ def scalar(ground: Ground) -> ShapeVerdict:
         return any(value == answer or (meeting.tolerant and agree(value, answer)) for value in golds)
 
     exact = holds(bench.agree)
-    by_hair = exact != holds(Agreement(HAIR))
+    by_hair = exact != holds(agreement(HAIR))
     return ShapeVerdict(exact=exact, single=True, by_hair=by_hair, columns=columns)
 
 
@@ -278,9 +278,9 @@ def groups(ground: Ground, columns: Sequence[str]) -> ShapeVerdict:
     for i, column in zip(keys, columns, strict=True):
         j = ground.partner(i, column, taken=frozenset(partners))
         if j is None:
-            readings = _no_column("group_recall", "group_precision", reference.height)
-            readings["total_accuracy"] = Undefined(reason=Reason.NO_PAIRS)
-            return ShapeVerdict(exact=False, readings=readings)
+            nothing = _no_column("group_recall", "group_precision", reference.height)
+            nothing["total_accuracy"] = Undefined(reason=Reason.NO_PAIRS)
+            return ShapeVerdict(exact=False, readings=nothing)
         partners.append(j)
     bench = ground.bench
     forms = [bench.meeting(i, j).form for i, j in zip(keys, partners, strict=True)]
@@ -290,7 +290,7 @@ def groups(ground: Ground, columns: Sequence[str]) -> ShapeVerdict:
     paired = _totals(ground, totals, frozenset(partners))
     hits = (Counter(gold_keys) & Counter(found_keys)).total()
     cells, hair_cells = (
-        _total_cells(ground, paired, gold_keys, found_keys, agree) for agree in (bench.agree, Agreement(HAIR))
+        _total_cells(ground, paired, gold_keys, found_keys, agree) for agree in (bench.agree, agreement(HAIR))
     )
     wanted = hits * len(totals)
     readings: dict[str, Reading] = {

@@ -146,12 +146,9 @@ def _solved(left: Sequence[Row], right: Sequence[Row], tolerant: Sequence[bool],
 
 
 def _bounded(left: Sequence[Row], right: Sequence[Row], scorer: Callable[[Row, Row], int]) -> int:
+    cells = len(left[0])
     same, left, right = _cancel(left, right)
-    order = [(type(value).__name__, str(value)) for value in ()]
-    del order
-    cells = same * len(right[0] if right else left[0] if left else ())
-    if same and not right and not left:
-        return cells
+    cells *= same
     left, right = sorted(left, key=_sort_key), sorted(right, key=_sort_key)
     return cells + sum(scorer(a, b) for a, b in zip(left, right, strict=False))
 

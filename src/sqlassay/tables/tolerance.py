@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 from sqlassay.records.case import Tolerance
@@ -119,6 +120,12 @@ class Agreement:
             left, right = dict(a[1]), dict(b[1])
             return left.keys() == right.keys() and all(self(left[key], right[key]) for key in left)
         return False
+
+
+@lru_cache(maxsize=64)
+def agreement(tolerance: Tolerance) -> Agreement:
+    """The rule of a tolerance, made once."""
+    return Agreement(tolerance)
 
 
 def as_fraction(value: Any) -> Fraction | None:

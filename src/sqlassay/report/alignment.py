@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -191,25 +190,20 @@ def _match(
 
 
 def _normal(value: Any) -> Any:
-    match value:
-        case bool():
-            return ("b", value)
-        case float() if not math.isfinite(value):
-            return ("f", str(value))
-        case int() | float() | Decimal():
-            if not _small(value):
-                return value
-            return ("n", round(Decimal(repr(value) if isinstance(value, float) else value), 9))
-        case list() | tuple() | dict():
-            return ("c", repr(value))
-        case _:
-            return value
-
-
-def _small(value: float | Decimal) -> bool:
-    if isinstance(value, Decimal) and not value.is_finite():
-        return False
-    return -1e15 < float(value) < 1e15 if not isinstance(value, int) else value.bit_length() < 50
+    """A hashable form in which cells that look the same are equal: numbers by value to nine decimals."""
+    kind = type(value)
+    if kind is int or kind is str or value is None:
+        return value
+    if kind is float or kind is Decimal:
+        number = float(value)
+        if number != number:
+            return ("nan",)
+        return round(number, 9) if -1e15 < number < 1e15 else value
+    if kind is bool:
+        return ("bool", value)
+    if isinstance(value, (list, tuple, dict)):
+        return ("nested", repr(value))
+    return value
 
 
 def agree(left: Any, right: Any) -> bool:
@@ -225,7 +219,9 @@ def agree(left: Any, right: Any) -> bool:
     if isinstance(left, (int, float, Decimal)) and isinstance(right, (int, float, Decimal)):
         if isinstance(left, int) and isinstance(right, int):
             return False
-        gap = abs(float(left) - float(right)) if _small(left) and _small(right) else math.inf
+        if not (-1e15 < left < 1e15 and -1e15 < right < 1e15):
+            return False
+        gap = abs(float(left) - float(right))
         return gap <= 0.01 and gap <= 0.1 * max(abs(float(left)), abs(float(right)))
     return False
 

@@ -308,5 +308,5 @@ def _raw(found: CaseDetail) -> dict[str, str]:
     raw: dict[str, str] = {}
     for name, record in (("score", found.measurement), ("turn", found.turn)):
         if record is not None:
-            raw[name] = inert(json.dumps(record.to_dict(), ensure_ascii=False, indent=1, default=str), limit=_RAW)
+            raw[name] = inert(json.dumps(record.to_dict(), ensure_ascii=False, default=str), limit=_RAW)
     return raw

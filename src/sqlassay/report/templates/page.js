@@ -335,6 +335,8 @@
   const block = (title, ...content) => h("section", { class: "block" }, h("h2", null, title), ...content);
   /** @param {string} text */
   const prose = (text) => h("pre", { class: "text untrusted", dir: "auto", tabindex: "0" }, text);
+  /** @param {string} text */
+  const pretty = (text) => { try { return JSON.stringify(JSON.parse(text), null, 1); } catch { return text; } };
   /** @param {string[]|undefined} names @param {string} [style] */
   const tags = (names, style) => (names || []).length ? (names || []).map((n) => h("span", { class: `tag untrusted ${style || ""}` }, n)) : h("span", { class: "soft" }, "none");
 
@@ -394,7 +396,7 @@
     const measured = index.metrics.map((name, k) => /** @type {const} */ ([name, c.m[k]])).filter(([name, value]) => value !== null || (d.undefined || {})[name]);
     out.push(h("details", { class: "block" }, h("summary", null, `Metrics (${measured.length})`), h("div", { class: "card scroll" }, h("table", null, h("tbody", null, measured.map(([name, value]) =>
       h("tr", null, h("th", { scope: "row", class: "mono" }, name), h("td", { class: "num" }, value === null ? "–" : String(value)), h("td", { class: "small soft" }, value === null ? index.reasons[d.undefined[name]] || d.undefined[name] : ""))))))));
-    if (d.raw) out.push(h("details", { class: "block" }, h("summary", null, "Raw records"), Object.entries(d.raw).map(([name, text]) => h("div", null, h("h3", null, name), prose(text)))));
+    if (d.raw) out.push(h("details", { class: "block" }, h("summary", null, "Raw records"), Object.entries(d.raw).map(([name, text]) => h("div", null, h("h3", null, name), prose(pretty(text))))));
     out.push(block("See it again", h("pre", { class: "text" }, d.command || "")));
     if (d.notes) out.push(block("Notes", h("p", { class: "untrusted" }, d.notes)));
     return out;

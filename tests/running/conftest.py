@@ -34,6 +34,13 @@ def answer(question, **context):
         time.sleep(60)
     if word == "crash":
         raise RuntimeError("out of paper")
+    if word == "unreachable":
+        from sqlassay.errors import AgentUnreachable
+        raise AgentUnreachable("nobody is at home")
+    if word == "unreadable":
+        return 7
+    if word == "empty":
+        return {}
     if word == "decline":
         return {"status": "UNSUPPORTED", "answer": "no"}
     if word == "slow":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from sqlassay.records.config import Config
 from sqlassay.records.measurement import Bucket, Measurement
 from sqlassay.records.run import RunState
 from sqlassay.records.turn import TurnErrorKind
-from sqlassay.running.events import Event, RunEnded, RunStarted, TrialEnded
+from sqlassay.running.events import Event, RunEnded, RunStarted, Slowed, TrialEnded
 from sqlassay.running.plan import plan
 from sqlassay.running.run import RunResult, carry_out, run
 from sqlassay.running.worker import Pool
@@ -243,3 +245,46 @@ def test_an_empty_selection_and_a_run_in_a_notebook(configured: Configured, pool
 def test_run_starts_and_ends_its_own_workers(configured: Configured) -> None:
     result = run(configured([{"id": "a", "gold_sql": GOLD}], run={"workers": 1}))
     assert result.passed == 1
+
+
+def test_what_is_not_the_agent_s_fault_stays_unscored(configured: Configured, go: Callable[..., RunResult]) -> None:
+    cases = [{"id": word, "gold_sql": GOLD, "question": word} for word in ("unreachable", "unreadable", "empty")]
+    events: list[Event] = []
+    result = go(configured([*cases, {"id": "right", "gold_sql": GOLD}]), on_event=events.append)
+    found = scores(result)
+    assert found["unreachable"].bucket is Bucket.HARNESS_ERROR
+    assert found["unreadable"].bucket in (Bucket.EXTRACTOR_EMPTY, Bucket.HARNESS_ERROR)
+    assert found["empty"].bucket is Bucket.EXTRACTOR_EMPTY
+    for name in ("unreachable", "unreadable", "empty"):
+        assert found[name].value("outcome.pass") is None
+        assert found[name].value("execution.exact") is None
+    assert (result.scored, result.unscored) == (1, 3)
+    assert any(isinstance(event, Slowed) and event.jobs == 2 for event in events)
+
+
+def test_a_disk_that_fills_up_stops_the_run_and_loses_nothing(
+    configured: Configured, go: Callable[..., RunResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, left = os.write, [30_000]
+
+    def filling(fd: int, data: bytes) -> int:
+        part = memoryview(data)[: max(0, left[0])]
+        if not part:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        left[0] -= len(part)
+        return write(fd, part)
+
+    config = configured([{"id": str(i), "gold_sql": f"SELECT {i}"} for i in range(40)])
+    with monkeypatch.context() as patched:
+        patched.setattr("sqlassay.archive.journal.os.write", filling)
+        with pytest.raises(ArchiveError, match="No space left"):
+            go(config, run_id="full")
+    folder = RunFolder(plan(config).runs / "full")
+    assert folder.manifest.state is RunState.FAILED
+    assert "No space left" in (folder.manifest.error or "")
+    assert 0 < len(folder.scored()) < 40
+    before = folder.turned()
+    result = go(config, resume=True)
+    assert (result.run_id, result.passed) == ("full", 40)
+    assert len(list(folder.turns())) == 40
+    assert before <= folder.turned()

@@ -126,7 +126,8 @@ def _harness_error(facts: Facts) -> str | None:
         return "A limit of ours cut a result, so the verdict cannot be known; raise max_rows or max_bytes."
     if facts.metrics.get("execution.exact") == Undefined(reason=Reason.NOT_RECORDED):
         return "A result was kept only in part, so the verdict cannot be made again from it; score with --rerun."
-    if facts.metrics.get("execution.exact") == Undefined(reason=Reason.HARNESS_FAILED):
+    unknown = facts.metrics.get("execution.exact") == Undefined(reason=Reason.HARNESS_FAILED)
+    if unknown and _nothing_read(facts.trial) is None:
         return "The harness failed before a verdict could be made."
     return None
 

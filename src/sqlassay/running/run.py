@@ -18,14 +18,14 @@ from pathlib import Path
 
 from sqlassay.agents.replay import ReplayAgent
 from sqlassay.archive.run_folder import RunFolder, RunWriter, create, reopen, runs_in
-from sqlassay.errors import ArchiveError, ConfigError, SqlassayError
+from sqlassay.errors import AgentUnreachable, ArchiveError, ConfigError, SqlassayError
 from sqlassay.records.case import Case
 from sqlassay.records.config import Config
 from sqlassay.records.run import Manifest, RunState, TrialKey
 from sqlassay.records.trial import Direct
 from sqlassay.records.turn import Turn
 from sqlassay.running.asking import Answer, put
-from sqlassay.running.events import Event, RunEnded, RunStarted, TrialEnded, TurnEnded
+from sqlassay.running.events import Event, RunEnded, RunStarted, Slowed, TrialEnded, TurnEnded
 from sqlassay.running.hiding import Hiding, hiding_for
 from sqlassay.running.jobs import DatabaseFacts, Job, Outcome
 from sqlassay.running.plan import Plan, manifest, new_run_id, now, plan
@@ -340,7 +340,7 @@ class _Loop:
             async with self._throttle:
                 answer, direct = await self._put(case, key)
             if answer.unreachable is not None:
-                self._throttle.ease(wait_s=getattr(answer.unreachable, "retry_after_s", None) or 0.0)
+                self._slow_down(answer.unreachable)
             else:
                 await self._throttle.praise()
             usage = answer.turn.usage
@@ -348,6 +348,11 @@ class _Loop:
             self._writer.add_turn(answer.turn, raw=answer.raw)
             self._tell(TurnEnded(key=key, latency_s=usage.latency_s))
             await self._to_judge.put(self._job(case, answer.turn, direct=direct))
+
+    def _slow_down(self, refusal: AgentUnreachable) -> None:
+        wait_s = float(getattr(refusal, "retry_after_s", None) or 0.0)
+        self._throttle.ease(wait_s=wait_s)
+        self._tell(Slowed(jobs=self._throttle.limit, wait_s=wait_s, why=refusal.message))
 
     async def _put(self, case: Case, key: TrialKey) -> tuple[Answer, Direct | None]:
         hidden = self._hiding.ids(case)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
+from sqlglot import exp
+
 from sqlassay.errors import Fault
 from sqlassay.sql.parse import trees_of, with_room
 
@@ -44,6 +46,8 @@ _LABEL = re.compile(
     r"\A\s*(?:sql\s*query|sqlquery|final\s+(?:answer|query|sql)|query|answer|sql)\s*:\s*", re.IGNORECASE
 )
 _START = re.compile(r"(?im)(?:^|[:`>]|\b(?:is|query|sql))[ \t]*(?=(?:select|with|values|from|insert|update|delete)\b)")
+# What the parser takes for a command it takes unread, prose included.
+_OPAQUE = (exp.Command, exp.Show, exp.Use, exp.Describe, exp.Set)
 _VERBS = ("SELECT", "WITH", "VALUES", "INSERT", "UPDATE", "DELETE")
 _LITERAL_OR_COMMENT = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$", re.DOTALL
@@ -129,8 +133,8 @@ def _is_sentence(body: str, verb: str) -> bool:
 
 
 def _parses(text: str) -> bool:
-    outcome = with_room(lambda: bool(trees_of(text, "duckdb")), text)
-    return not isinstance(outcome, Fault) and outcome
+    outcome = with_room(lambda: trees_of(text, "duckdb"), text)
+    return not isinstance(outcome, Fault) and bool(outcome) and not isinstance(outcome[0], _OPAQUE)
 
 
 def _end_of_statement(text: str) -> int | None:

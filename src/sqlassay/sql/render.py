@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlassay.sql import functions
-from sqlassay.sql.scope import Outcome, Scope, Value, ordered
+from sqlassay.sql.scope import Outcome, Scope, Value, bounded, ordered
 
 if TYPE_CHECKING:
     from sqlassay.sql.resolve import Resolver
@@ -218,7 +218,7 @@ class Renderer:
     def exists(self, node: exp.Expr) -> str:
         outcome = self.resolver.subquery(unwrapped(node.this), self.scope)
         if self.full:
-            return f"EXISTS ({outcome.canonical})"
+            return f"EXISTS ({bounded(outcome.canonical)})"
         return f"EXISTS ({', '.join(outcome.tables)})"
 
     # Arithmetic and text
@@ -437,11 +437,11 @@ class Renderer:
 
     def _written(self, outcome: Outcome) -> str:
         if self.full:
-            return f"({outcome.canonical})"
+            return f"({bounded(outcome.canonical)})"
         texts = ", ".join(output.value.text for output in outcome.outputs)
         if not any(output.value.reads for output in outcome.outputs) and outcome.tables:
             texts += f" FROM {', '.join(outcome.tables)}"
-        return f"(SELECT {texts})"
+        return f"(SELECT {bounded(texts)})"
 
 
 def unwrapped(node: exp.Expr) -> exp.Expr:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from sqlassay.sql import joins, sources
@@ -9,7 +11,21 @@ from sqlassay.sql.bind import Binder
 from sqlassay.sql.parse import Unparsable, sqlglot_dialect
 from sqlassay.sql.render import Renderer, unwrapped
 from sqlassay.sql.schema import SchemaIndex
-from sqlassay.sql.scope import Collected, Cte, CteScope, Outcome, Output, Scope, Source, Value, numbered, ordered, plain
+from sqlassay.sql.scope import (
+    LONGEST_INSIDE,
+    Collected,
+    Cte,
+    CteScope,
+    Outcome,
+    Output,
+    Scope,
+    Source,
+    Value,
+    bounded,
+    numbered,
+    ordered,
+    plain,
+)
 
 # Where an output alias may be used beside ORDER BY: in WHERE and (not in SQLite) in other items of the select list.
 _ALIAS_ANYWHERE = frozenset({"sqlite", "duckdb", "snowflake", "databricks", "redshift", "clickhouse"})
@@ -124,7 +140,7 @@ class Resolver:
             if not tail
             else Outcome(
                 outputs=outcome.outputs,
-                canonical=f"({outcome.canonical}){tail}",
+                canonical=f"({bounded(outcome.canonical)}){tail}",
                 open=outcome.open,
                 tables=outcome.tables,
             )
@@ -185,7 +201,7 @@ class Resolver:
                 anchor.partial = renamed(outcome, anchor.columns)
             outcomes.append(outcome)
         outputs = self._united(outcomes, by_name=bool(node.args.get("by_name")))
-        texts = [f"({outcome.canonical})" for outcome in outcomes]
+        texts = [f"({bounded(outcome.canonical)})" for outcome in outcomes]
         word = "UNION" if kind is exp.Union else "INTERSECT" if kind is exp.Intersect else "EXCEPT"
         word += "" if distinct else " ALL"
         if kind is not exp.Except:
@@ -403,7 +419,7 @@ class Resolver:
             if isinstance(item, exp.Aliases):
                 outputs += self._several(item, renderer)
                 continue
-            value = self._with_whole(inner, renderer)
+            value = _bounded(self._with_whole(inner, renderer))
             outputs.append(self._output(named, inner, value))
         return outputs, opened
 
@@ -514,6 +530,12 @@ class Resolver:
         return outputs
 
 
+def _bounded(value: Value) -> Value:
+    if len(value.text) <= LONGEST_INSIDE and (value.full is None or len(value.full) <= LONGEST_INSIDE):
+        return value
+    return replace(value, text=bounded(value.text), full=None if value.full is None else bounded(value.full))
+
+
 def _listed(star: exp.Expr, *names: str) -> list[exp.Expr]:
     for name in names:
         items = star.args.get(name)
@@ -588,7 +610,7 @@ def united(values: list[Value]) -> Value:
     origins = {value.origin for value in values}
     reads = frozenset().union(*(value.reads for value in values))
     return Value(
-        text=" | ".join(ordered(texts)),
+        text=bounded(" | ".join(ordered(texts))),
         origin=values[0].origin if len(origins) == 1 else None,
         reads=reads,
         aggregate=any(value.aggregate for value in values),

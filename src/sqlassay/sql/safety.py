@@ -178,7 +178,7 @@ def _inside(tokens: Sequence[Token], words: Sequence[str], dialect: str) -> tupl
             if after == "(" and _forbidden_function(word, dialect):
                 return StatementKind.READ, f"{word.lower()}() is not allowed"
             continue
-        if word == "INTO":
+        if word == "INTO" and not (dialect == "duckdb" and after == "NAME" and "UNPIVOT" in words[:i]):
             return StatementKind.WRITE, "SELECT INTO writes"
         if before == "(" and _writes_at(words, i):
             return StatementKind.WRITE, f"{word} inside it writes"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from sqlassay.sql.schema import Relation
 
 INSTANCE = "\x1f"
 """Marks the second and later instance of a relation inside internal texts: `emp\\x1f2.name`."""
+LONGEST_INSIDE = 4000
 _INSTANCE = re.compile(INSTANCE + r"\d+")
 NO_READS: frozenset[str] = frozenset()
 
@@ -24,6 +26,16 @@ def plain(text: str) -> str:
 def numbered(text: str) -> str:
     """A canonical text that tells instances of one relation apart, for comparing whole queries."""
     return text.replace(INSTANCE, "#")
+
+
+def bounded(text: str) -> str:
+    """A text that other texts will hold again: a long one is stood in for by its digest, so that nesting cannot
+    make texts grow without bound.
+    """
+    if len(text) <= LONGEST_INSIDE:
+        return text
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    return f"{text[:80]}…{digest}"
 
 
 def ordered(texts: Iterable[str]) -> list[str]:

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlassay.sql import joins
 from sqlassay.sql.schema import Relation
-from sqlassay.sql.scope import INSTANCE, NO_READS, Outcome, Output, Scope, Source, TableColumns, Value
+from sqlassay.sql.scope import INSTANCE, NO_READS, Outcome, Output, Scope, Source, TableColumns, Value, bounded
 
 if TYPE_CHECKING:
     from sqlassay.sql.render import Renderer
@@ -55,7 +55,7 @@ _MERGED = Source(alias=None, label="", columns={})
 def _derived_text(source: Source) -> str:
     if isinstance(source.identity, tuple) and source.identity[0] == "query":
         marker = source.label[len(source.label.split(INSTANCE)[0]) :]
-        return f"({source.identity[2]}){marker}"
+        return f"({bounded(source.identity[2])}){marker}"
     return source.label
 
 

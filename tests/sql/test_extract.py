@@ -1,0 +1,97 @@
+"""Which part of an answer is the SQL?"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlassay.sql.extract import statement_in
+
+QUERY = "SELECT c.name FROM crop c WHERE c.yield_t > 1.5"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"```sql\n{QUERY}\n```",
+        f"```\n{QUERY}\n```",
+        f"```SQL\n{QUERY};\n```\n",
+        f"Sure! Here you go:\n\n```sqlite\n{QUERY}\n```\nIt lists the crops.",
+        f"First try:\n```sql\nSELECT yield_t FROM crop\n```\nThat misses the names:\n```sql\n{QUERY}\n```",
+        f"```python\nprint('SELECT 1')\n```\n```sql\n{QUERY}\n```",
+        f"```sql\n{QUERY}",
+        f"~~~sql\n{QUERY}\n~~~",
+        f"{QUERY};\n\nSQLResult: rye, oat\nAnswer: rye and oat",
+        f"SQL: {QUERY}",
+        f"SQLQuery: {QUERY}",
+        f"The query is:\n{QUERY}",
+        f"The query is: `{QUERY}`. It lists the crops.",
+        f"I looked at the schema. The answer is\n\n{QUERY}\n\nwhich lists all names.",
+        f"{QUERY}\n\nThis query lists the names of the crops.",
+    ],
+)
+def test_fences_and_prose_are_taken_off(text: str) -> None:
+    found = statement_in(text)
+    assert found is not None
+    assert found.rstrip(";") == QUERY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        QUERY,
+        "  select 1  ",
+        "WITH a AS (SELECT 1) SELECT * FROM a",
+        "-- the names\nSELECT name FROM crop",
+        "/* names */ (SELECT name FROM crop)",
+        "SELECT n FROM part WHERE code = 'A--7' OR code = 'B/*9' OR code = 'C;1' -- */",
+        "SELECT SUM(bal) FROM acc;;  -- total\n;",
+        "SELECT id FROM acc; SELECT SUM(bal) FROM acc;",
+        "SELECT 1; DROP TABLE t",
+        "DELETE FROM task",
+        "UPDATE task SET state = 'open' RETURNING id",
+        "PRAGMA table_info(task)",
+        "EXEC dbo.GetReport @y = 2024",
+        "SELECT species, FROM bird",
+        "SELEC mass FROM bird",
+        "FROM users",
+        "VALUES (1)",
+        "SELECT a\n\nFROM t\n\nWHERE b = 1",
+        "SELECT '```' AS fence FROM t",
+        "SELECT 'I''m fine; thanks' AS answer",
+    ],
+)
+def test_text_that_is_sql_comes_back_unchanged(text: str) -> None:
+    assert statement_in(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "   \n",
+        "I'm sorry, the schema has no information about harvest dates, so I cannot answer this.",
+        "Select the option that you prefer and I will go on.",
+        "With the given schema I cannot answer.",
+        "From the data I see that there are three crops.",
+        "Which crops do you mean?",
+        "```\nno query here\n```",
+        "Show me which table you mean, please.",
+    ],
+)
+def test_prose_holds_no_query(text: str) -> None:
+    assert statement_in(text) is None
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=80))
+def test_no_text_crashes_it(text: str) -> None:
+    found = statement_in(text)
+    assert found is None or found.strip(" ;\n")
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(["Sure.", "Here is it:", "As asked,\n", ""]), st.sampled_from(["", "Hope it helps!", "Rows: 3"]))
+def test_a_fenced_query_is_found_in_any_prose(before: str, after: str) -> None:
+    assert statement_in(f"{before}\n```sql\n{QUERY}\n```\n{after}") == QUERY

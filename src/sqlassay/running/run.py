@@ -327,7 +327,8 @@ class _Loop:
         for turn in folder.turns():
             key = TrialKey(case_id=turn.case_id, phrasing=turn.phrasing, repeat=turn.repeat)
             case = self._cases.get(turn.case_id)
-            if case is not None and key not in self._kept.scored:
+            # Turns of this process are appended to the same file meanwhile; `_ask` hands those over itself.
+            if case is not None and key in self._kept.turned and key not in self._kept.scored:
                 await self._to_judge.put(self._job(case, turn, direct=None))
 
     async def _ask(self, left: Iterator[TrialKey]) -> None:

@@ -16,6 +16,7 @@ from sqlassay.datasets import import_
 from sqlassay.datasets.check import check
 from sqlassay.datasets.findings import MEANING, Code, Finding, Severity, exit_code
 from sqlassay.datasets.probes import Constant, constants_in, key_of, near_value, numeric_text
+from sqlassay.datasets.shorthand import FIELDS
 from sqlassay.errors import ExitCode
 from sqlassay.records.case import (
     Case,
@@ -305,3 +306,10 @@ def test_the_known_traps_of_spider_dev_are_found() -> None:
     blanks = [finding for finding in findings if finding.remedy == "did you mean 'Aberdeen '?"]
     assert {finding.code for finding in blanks} == {Code.CONSTANT_MATCHES_NOTHING}
     assert any("cars_data.horsepower" in one.message for one in findings if one.code is Code.ORDER_ON_NUMERIC_TEXT)
+
+
+def test_the_documentation_tells_every_finding_and_every_field() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "cases.md").read_text(encoding="utf-8")
+    for code, (severity, why) in MEANING.items():
+        assert f"| `{code.value}` | {severity.value} | {why} |" in page
+    assert [name for name in FIELDS if f"`{name}`" not in page] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -272,3 +273,14 @@ def test_a_program_can_hand_its_settings_over(tmp_path: Path) -> None:
     assert config.gate.require == ("a >= 1",)
     with pytest.raises(ConfigError, match="configuration: unknown key 'databse'; did you mean 'database'"):
         from_mapping({"databse": "x"}, environment={})
+
+
+def test_the_documentation_tells_every_key_with_its_default_and_words() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
+    made = schema("config")
+    assert {name for name in made["properties"] if f"`{name}`" not in page} == set()
+    for definition in ("ScoreSettings", "RunSettings", "Limits", "GateSettings"):
+        for name, key in made["$defs"][definition]["properties"].items():
+            default = key.get("default")
+            shown = "" if default in (None, []) else f"`{default if isinstance(default, str) else json.dumps(default)}`"
+            assert f"| `{name}` | {shown} | {' '.join(key['description'].split())} |" in page

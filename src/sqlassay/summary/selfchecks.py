@@ -10,8 +10,8 @@ from sqlassay.records.measurement import Measurement, ShapeLabel
 from sqlassay.records.value import Ceiling
 
 _OUTPUT = ("output.columns.precision", "output.columns.recall", "output.cells.precision", "output.cells.recall")
-_EXCUSES = frozenset({Ceiling.TIE_AT_LIMIT, Ceiling.NONDETERMINISTIC})
-"""Other rows than the gold's are right there, so cells may differ under a right verdict."""
+_EXCUSES = frozenset({Ceiling.TIE_AT_LIMIT, Ceiling.NONDETERMINISTIC, Ceiling.BOTH_EMPTY})
+"""Other rows than the gold's are right there, or there are none: a metric below 1 is what its definition says."""
 
 
 def disagrees(measurement: Measurement, case: Case | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -75,6 +76,13 @@ async def test_a_mapped_field_that_is_not_there() -> None:
     )
     seen = await examine(agent, Ask(question="How many?", request_id="1"))
     assert seen.problems == ("sql: nothing at 'q'",)
+
+
+async def test_a_replay_is_examined_by_its_first_line(tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl").write_text('{"id": "a", "sql": "SELECT 1"}')
+    agent = build({"kind": "replay", "path": "p.jsonl"}, base_dir=str(tmp_path))
+    seen = await examine(agent, Ask(question="?", request_id="doctor"), expected=Expected(fields=("candidate_sql",)))
+    assert seen.healthy
 
 
 async def test_an_unknown_status_word_is_a_problem() -> None:

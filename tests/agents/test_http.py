@@ -15,7 +15,7 @@ import pytest
 
 from sqlassay.agents.registry import build
 from sqlassay.agents.sse import events_in
-from sqlassay.agents.transport import retry_after_s
+from sqlassay.agents.transport import RateLimited, retry_after_s
 from sqlassay.errors import AgentFailure, AgentUnreachable, ConfigError, ExtractionError
 from sqlassay.records.ask import Ask, Message
 from sqlassay.records.case import Status
@@ -295,8 +295,9 @@ async def test_retry_after_is_obeyed(server: Server) -> None:
 
 async def test_a_wait_beyond_the_limit_is_not_the_agents_timeout(server: Server) -> None:
     started = time.monotonic()
-    with pytest.raises(AgentUnreachable, match="would be too late"):
+    with pytest.raises(RateLimited, match="would be too late") as error:
         await server.turn(Reply(status=429, headers={"Retry-After": "30"}), timeout_s=1)
+    assert error.value.retry_after_s == 30
     assert time.monotonic() - started < 1
 
 

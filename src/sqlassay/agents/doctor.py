@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlassay.agents.base import Agent, Reader
 from sqlassay.agents.fields import brief, did_you_mean
+from sqlassay.agents.replay import ReplayAgent
 from sqlassay.errors import AdapterBroken, ConfigError
 from sqlassay.records.ask import Ask
 from sqlassay.records.turn import CandidateSource, StatusSource, Turn
@@ -65,13 +66,13 @@ class Examination:
 
 
 async def examine(agent: Agent, ask: Ask, *, expected: Expected = Expected()) -> Examination:
-    """Put one question to the agent and examine the turn that comes of it.
+    """Put one question to the agent and examine the turn that comes of it; of a replay, its first recorded line.
 
     Raises:
         AgentFailure, AgentUnreachable: there was no answer to examine.
         ExtractionError: the adapter cannot read the answer at all.
     """
-    payload = await agent.ask(ask)
+    payload = agent.first() if isinstance(agent, ReplayAgent) else await agent.ask(ask)
     turn = agent.read(payload)
     return examined(turn, payload, agent=agent.name, question=ask.question, expected=expected)
 

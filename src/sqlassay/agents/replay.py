@@ -136,6 +136,16 @@ class ReplayAgent:
             f"{self._path} has no prediction for case {case_id!r}, wording {phrasing}, repeat {repeat}"
         )
 
+    def first(self) -> Any:
+        """The first recorded line, whichever case it is of.
+
+        Raises:
+            AgentUnreachable: the file holds none.
+        """
+        for prediction in self._by_key.values():
+            return dict(prediction.given)
+        raise AgentUnreachable(f"{self._path} holds no prediction")
+
     def read(self, payload: Any) -> Turn:
         """The line read as a mapping with the turn's fields, or by the adapter that `read:` names."""
         if isinstance(payload, Mapping) and "payload" in payload and self._reader.name != "python":

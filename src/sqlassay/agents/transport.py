@@ -46,6 +46,14 @@ class Response:
     attempts: int
 
 
+class RateLimited(AgentUnreachable):
+    """The agent asked to be left alone for a while; `retry_after_s` is how long, None where it does not say."""
+
+    def __init__(self, message: str, *, retry_after_s: float | None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
 class Transport:
     """Sends requests with one client per event loop; never follows a redirect to another host."""
 
@@ -175,7 +183,13 @@ class Transport:
         why = f"{self._shown(request)} answered {status}: {self._excerpt(text)}"
         if last and status not in _GATEWAY:
             raise AgentFailure(why)
-        await self._pause(attempt, last, deadline, why, retry_after=retry_after_s(headers.get("retry-after")))
+        asked = retry_after_s(headers.get("retry-after"))
+        try:
+            await self._pause(attempt, last, deadline, why, retry_after=asked)
+        except AgentUnreachable as error:
+            if status == 429:
+                raise RateLimited(error.message, retry_after_s=asked) from None
+            raise
 
     async def _pause(
         self, attempt: int, last: bool, deadline: float | None, why: str, *, retry_after: float | None = None

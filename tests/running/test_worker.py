@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -104,11 +105,19 @@ def test_a_database_that_does_not_open(bench: Bench) -> None:
 
 
 def test_in_a_run_a_lost_database_is_the_harness_s_fault(bench: Bench) -> None:
-    from dataclasses import replace
-
     outcome = bench.carry_out(replace(job("sqlite:///absent.db", GOLD), whole=False))
     assert outcome.bucket is Bucket.HARNESS_ERROR
     assert b'"undefined": "harness_failed"' in outcome.line
+
+
+def test_a_fault_of_ours_ends_as_a_line_and_never_as_a_loop(bench: Bench, url: str) -> None:
+    # A case whose gold is no text makes the scorer itself fail, with and without its sides.
+    absurd = Case(id="a", question="?", gold_sql=(7,))  # type: ignore[arg-type]
+    outcome = bench.carry_out(replace(job(url, GOLD), case=absurd, whole=False))
+    assert outcome.bucket is Bucket.HARNESS_ERROR
+    assert outcome.passed is None
+    assert b'"case_id": "a"' in outcome.line
+    assert bench.carry_out(job(url, GOLD)).passed is True
 
 
 def test_neighbours_of_a_deaf_query_are_not_delayed(pool: Pool, url: str) -> None:

@@ -268,7 +268,8 @@ def _rows_said(facts: Facts) -> str:
     gold = facts.gold.execution if facts.gold is not None else None
     candidate = facts.trial.candidate.execution
     if isinstance(gold, Rows) and isinstance(candidate, Rows):
-        return f"{candidate.relation.height} rows against the gold's {gold.relation.height}"
+        count = candidate.relation.height
+        return f"{count} {'row' if count == 1 else 'rows'} against the gold's {gold.relation.height}"
     return "its rows"
 
 

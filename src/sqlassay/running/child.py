@@ -20,7 +20,7 @@ from sqlassay.archive.results import keep
 from sqlassay.databases import connect
 from sqlassay.databases.base import Database
 from sqlassay.databases.memory import limit_memory
-from sqlassay.errors import DatabaseUnavailable, SqlassayError
+from sqlassay.errors import Culprit, DatabaseUnavailable, Fault, SqlassayError, capture
 from sqlassay.metrics.registry import families
 from sqlassay.metrics.score import PASS, score
 from sqlassay.records.execution import ErrorKind, SqlError
@@ -64,15 +64,14 @@ class Child:
         self._say(Ready())
         while (data := read_frame(requests)) is not None:
             request: Request = pickle.loads(data)
-            answer: Message
-            try:
-                answer = self._answer(request)
-            except SqlassayError as error:
-                answer = Refusal(type=type(error).__name__, message=error.message, hint=error.hint)
-            self._say(answer)
+            answer = capture(lambda request=request: self._answer(request), culprit=Culprit.US)  # type: ignore[misc]
+            self._say(_refusal(answer) if isinstance(answer, Fault) else answer)
 
     def _answer(self, request: Request) -> Message:
-        return self._describe(request) if isinstance(request, Describe) else self._carry_out(request)
+        try:
+            return self._describe(request) if isinstance(request, Describe) else self._carry_out(request)
+        except SqlassayError as error:
+            return Refusal(type=type(error).__name__, message=error.message, hint=error.hint)
 
     def _say(self, message: Message) -> None:
         write_message(self._answers, message)
@@ -168,6 +167,11 @@ class Child:
             return self._examiner(job).examine(job.case, job.turn, given)
         except DatabaseUnavailable as error:
             return _unrun(job, error.message)
+
+
+def _refusal(fault: Fault) -> Refusal:
+    """A fault of ours, said in the words of the error; the process goes on."""
+    return Refusal(type=fault.type, message=f"{fault.type}: {fault.message}")
 
 
 def _lost(trial: Trial) -> bool:

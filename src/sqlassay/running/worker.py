@@ -23,7 +23,10 @@ from typing import TypeVar, cast
 
 from sqlassay.errors import DatabaseUnavailable
 from sqlassay.records.execution import ErrorKind, Execution, SqlError, TimedOut
+from sqlassay.records.measurement import Bucket, Measurement
 from sqlassay.records.settings import Limits
+from sqlassay.records.value import Reason, Undefined
+from sqlassay.records.wire import write_line
 from sqlassay.running.jobs import (
     Address,
     DatabaseFacts,
@@ -215,13 +218,17 @@ class Bench:
                     if idle_losses > 3:
                         raise DatabaseUnavailable("worker processes end as soon as they start") from lost
                     continue
+                if job.fault is not None and not job.whole:
+                    return unscored(job, str(lost))
                 job = settle(job, lost)
                 continue
             if isinstance(answer, Outcome):
                 return answer
             assert isinstance(answer, Refusal)
-            if job.whole or job.fault is not None:
+            if job.whole:
                 raise refusal_error(answer)
+            if job.fault is not None:
+                return unscored(job, answer.message)
             job = replace(job, fault=answer.message)
 
     def _call(self, request: Request) -> DatabaseFacts | Outcome | Refusal:
@@ -257,6 +264,28 @@ def settle(job: Job, lost: WorkerLost) -> Job:
     else:
         execution = SqlError(kind=ErrorKind.OTHER, message=f"the statement ended its worker process (exit {lost.code})")
     return replace(job, settled={**job.settled, lost.phase: execution})
+
+
+def unscored(job: Job, why: str) -> Outcome:
+    """The record of a trial for which even the record of its fault could not be made in a worker."""
+    said = f"The harness could not carry the case out: {job.fault}; {why}"
+    measurement = Measurement(
+        case_id=job.key.case_id,
+        phrasing=job.key.phrasing,
+        repeat=job.key.repeat,
+        metrics={"outcome.pass": Undefined(reason=Reason.HARNESS_FAILED)},
+        bucket=Bucket.HARNESS_ERROR,
+        cause=said,
+    )
+    return Outcome(
+        key=job.key,
+        passed=None,
+        bucket=Bucket.HARNESS_ERROR,
+        cause=said,
+        shape=None,
+        line=write_line(measurement).encode("utf-8"),
+        kept=None,
+    )
 
 
 def refusal_error(refusal: Refusal) -> Exception:

@@ -41,6 +41,10 @@ CREATE TABLE countries (country_id INTEGER PRIMARY KEY, name TEXT);
 CREATE TABLE films (film_id INTEGER PRIMARY KEY, title TEXT, country_id INTEGER REFERENCES countries, year TEXT,
                     rating REAL, genre TEXT);
 CREATE TABLE people (person_id INTEGER PRIMARY KEY, name TEXT, country_id INTEGER REFERENCES countries);
+CREATE TABLE playing (film_id INTEGER REFERENCES films, person_id INTEGER REFERENCES people);
+CREATE TABLE prizes (prize TEXT, country_id INTEGER REFERENCES countries);
+INSERT INTO prizes VALUES ('Goya', 1), ('Feroz', 1);
+INSERT INTO playing VALUES (1, 1), (2, 1), (2, 2), (3, 3);
 INSERT INTO countries VALUES (1, 'España'), (2, 'France'), (3, 'USA');
 INSERT INTO films VALUES (1, 'A', 1, '99', 7.5, 'Drama'), (2, 'B', 1, '100', 8.0, 'Drama'), (3, 'C', 2, '101', 8.0,
                           'Comedy'), (4, 'D', 3, '7', 6.0, 'Documentary');
@@ -153,9 +157,15 @@ def test_a_sound_set_has_no_findings_but_for_an_empty_result_that_is_meant(find:
         ),
         (
             gold("SELECT COUNT(*) FROM films f JOIN people p ON p.country_id = f.country_id"),
-            Code.JOIN_WITHOUT_KEY,
+            Code.JOIN_PAST_LINK,
             "joins films and people on films.country_id = people.country_id, which is a key of neither",
-            "join through the table that links them",
+            "join through playing, which links them",
+        ),
+        (
+            gold("SELECT f.title, p.prize FROM films f JOIN prizes p ON p.country_id = f.country_id"),
+            Code.JOIN_MULTIPLIES,
+            "joins films and prizes on films.country_id = prizes.country_id, which is a key of neither",
+            "",
         ),
         (
             gold("SELECT title FROM films", compare_on=IdSetShape(column="film_id")),

@@ -274,8 +274,11 @@ class GoldCheck:
             extreme = re.fullmatch(r"(?:MIN|MAX)\((.+)\)", item)
             if extreme is not None:
                 self.about_sorting(extreme[1], f"takes {item[:3]} of")
-        for message in many_to_many(read, self.prober):
-            self.say(Code.JOIN_WITHOUT_KEY, f"{self.which} {message}", "join through the table that links them")
+        for message, link in many_to_many(read, self.prober):
+            if link is None:
+                self.say(Code.JOIN_MULTIPLIES, f"{self.which} {message}", "see that no row is counted twice")
+            else:
+                self.say(Code.JOIN_PAST_LINK, f"{self.which} {message}", f"join through {link}, which links them")
 
     def about_constant(self, constant: Constant) -> None:
         values = self.prober.values(constant.table, constant.column) or ()
@@ -321,8 +324,8 @@ _QUOTED = re.compile(
 _JOIN = re.compile(r"(?:\w+: )?(?P<one>[^\s.]+)\.(?P<a>[^\s.]+) = (?P<two>[^\s.]+)\.(?P<b>[^\s.]+)")
 
 
-def many_to_many(read: Understanding, prober: Prober) -> Iterator[str]:
-    """Joins of two tables on one pair of columns that is a key of neither, in words."""
+def many_to_many(read: Understanding, prober: Prober) -> Iterator[tuple[str, str | None]]:
+    """Joins of two tables on one pair of columns that is a key of neither, in words, with the table that links both."""
     pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for item in read.pieces.joins:
         match = _JOIN.fullmatch(item)
@@ -337,7 +340,9 @@ def many_to_many(read: Understanding, prober: Prober) -> Iterator[str]:
         if _refers(tables[0], a, two) or _refers(tables[1], b, one):
             continue
         if not _is_key(tables[0], a, prober) and not _is_key(tables[1], b, prober):
-            yield f"joins {one} and {two} on {one}.{a} = {two}.{b}, which is a key of neither"
+            links = prober.linking(one, two) - set(read.tables)
+            message = f"joins {one} and {two} on {one}.{a} = {two}.{b}, which is a key of neither"
+            yield message, min(links, default=None)
 
 
 def _refers(table: TableSchema, column: str, other: str) -> bool:

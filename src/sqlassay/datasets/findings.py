@@ -37,7 +37,7 @@ class Code(StrEnum):
     ORDER_ON_NUMERIC_TEXT = "order_on_numeric_text"
     CONSTANT_MATCHES_NOTHING = "constant_matches_nothing"
     NAME_READ_AS_TEXT = "name_read_as_text"
-    JOIN_WITHOUT_KEY = "join_without_key"
+    JOIN_PAST_LINK = "join_past_link"
     GOLD_READS_NOTHING = "gold_reads_nothing"
     GOLD_ONLY_NULL_OR_ZERO = "gold_only_null_or_zero"
     GOLD_ROWS_STALE = "gold_rows_stale"
@@ -46,6 +46,7 @@ class Code(StrEnum):
     DUPLICATE_QUESTION = "duplicate_question"
     DUPLICATE_WORDING = "duplicate_wording"
     DATABASE_RIGHTS = "database_rights"
+    JOIN_MULTIPLIES = "join_multiplies"
     TWINS = "twins"
     JUDGES_ONLY = "judges_only"
     UNRESOLVED = "unresolved"
@@ -68,7 +69,7 @@ MEANING: dict[Code, tuple[Severity, str]] = {
     Code.ORDER_ON_NUMERIC_TEXT: (Severity.WARNING, "Numbers kept as text sort as text: '10' before '9'."),
     Code.CONSTANT_MATCHES_NOTHING: (Severity.WARNING, "A constant in a condition is a value that no row has."),
     Code.NAME_READ_AS_TEXT: (Severity.WARNING, "A name the schema does not have; SQLite reads it as text."),
-    Code.JOIN_WITHOUT_KEY: (Severity.WARNING, "A join in which neither side is unique: rows multiply."),
+    Code.JOIN_PAST_LINK: (Severity.WARNING, "A join that multiplies rows, past the table that links both sides."),
     Code.GOLD_READS_NOTHING: (Severity.WARNING, "The gold query reads no table: its result is a constant."),
     Code.GOLD_ONLY_NULL_OR_ZERO: (Severity.WARNING, "The only row holds NULL or 0: finding nothing looks right."),
     Code.GOLD_ROWS_STALE: (Severity.WARNING, "The stored gold_rows differ from what the gold query gives now."),
@@ -77,6 +78,7 @@ MEANING: dict[Code, tuple[Severity, str]] = {
     Code.DUPLICATE_QUESTION: (Severity.WARNING, "Two cases ask the same question."),
     Code.DUPLICATE_WORDING: (Severity.WARNING, "A phrasing repeats the question or another phrasing."),
     Code.DATABASE_RIGHTS: (Severity.WARNING, "What the engine says about the connection, such as more than SELECT."),
+    Code.JOIN_MULTIPLIES: (Severity.NOTE, "A join in which neither side is unique: rows multiply."),
     Code.TWINS: (Severity.NOTE, "Cases with equivalent gold queries: hidden together, clustered in intervals."),
     Code.JUDGES_ONLY: (Severity.NOTE, "A field that only model judges read."),
     Code.UNRESOLVED: (Severity.NOTE, "The gold query could not be understood: the component family is undefined."),

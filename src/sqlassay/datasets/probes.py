@@ -182,6 +182,15 @@ class Prober:
         wanted = name.casefold()
         return next((table for table in self.schema.tables if table.name.casefold() == wanted), None)
 
+    def linking(self, one: str, two: str) -> frozenset[str]:
+        """Tables with a foreign key to each of the two, by folded name."""
+        wanted = {one.casefold(), two.casefold()}
+        return frozenset(
+            table.name.casefold()
+            for table in self.schema.tables
+            if wanted <= {key.to_table.casefold() for key in table.foreign_keys}
+        )
+
     def rows_with(self, constant: Constant) -> int | None:
         """How many rows have the constant in its column; None where the question cannot be asked."""
         if constant not in self._counts:

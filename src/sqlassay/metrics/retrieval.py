@@ -160,7 +160,7 @@ class _Names:
         if relation is None and not any(quoted for _, quoted in parts):
             # Retrievers often print names as the catalogue stores them, without the quotes.
             stored = tuple(fold(part, True) for part, _ in parts)
-            relation = self._index.relation(stored, quoted=True)
+            relation = self._index.relation(stored)
         return self._index.written(folded) if relation is None else relation.name
 
     def matched(self, required: frozenset[str], offered: frozenset[str]) -> frozenset[str]:

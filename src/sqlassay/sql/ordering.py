@@ -10,7 +10,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlassay.records.query import KeySource, Ordering, OrderPlan, SortKey
 from sqlassay.sql.parse import is_quoted, tokens_of
 from sqlassay.sql.render import unwrapped
-from sqlassay.sql.resolve import Resolver, position_of
+from sqlassay.sql.resolve import Resolver, is_star, position_of
 from sqlassay.sql.scope import Outcome, plain
 
 _SET_WORDS = frozenset({"UNION", "INTERSECT", "EXCEPT", "MINUS"})
@@ -284,8 +284,9 @@ def _key_text(
     }
     if position is not None and position_of(bare, resolver.last_outputs, resolver.binder) is not None:
         item = _list_item(tree, position)
-        if item is None:
-            return None
+        if item is None:  # a column out of a star: it means itself
+            named = isinstance(bare, exp.Column) and resolver.binder.key(bare.this) not in aliases
+            return written if named else None
         return item.sql(resolver.dialect, comments=False)
     if any(
         column.args.get("table") is None and isinstance(column.this, exp.Identifier)
@@ -307,7 +308,7 @@ def _without_alias(node: exp.Expr, aliases: dict[str, exp.Alias], resolver: Reso
 
 def _list_item(tree: exp.Expr, position: int) -> exp.Expr | None:
     items = tree.expressions
-    if any(isinstance(item, exp.Star) or isinstance(item.args.get("this"), exp.Star) for item in items):
+    if any(isinstance(item, exp.Star) or is_star(item) for item in items):
         return None
     item = items[position] if position < len(items) else None
     if item is None:

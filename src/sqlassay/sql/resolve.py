@@ -407,7 +407,7 @@ class Resolver:
         outputs: list[Output] = []
         opened = False
         for item in node.expressions:
-            star = item if isinstance(item, exp.Star) else item.this if _is_star(item) else None
+            star = item if isinstance(item, exp.Star) else item.this if is_star(item) else None
             if star is not None:
                 source = self._starred(item, scope)
                 found, more = self._star(scope, source)
@@ -479,7 +479,7 @@ class Resolver:
         return plain(node.sql(self.dialect)) if not isinstance(node, exp.Query) else ""
 
     def _starred(self, item: exp.Expr, scope: Scope) -> Source | None:
-        if not _is_star(item):
+        if not is_star(item):
             return None
         table = item.args.get("table")
         if not isinstance(table, exp.Identifier):
@@ -544,7 +544,7 @@ def _listed(star: exp.Expr, *names: str) -> list[exp.Expr]:
     return []
 
 
-def _is_star(item: exp.Expr) -> bool:
+def is_star(item: exp.Expr) -> bool:
     return isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
 
 

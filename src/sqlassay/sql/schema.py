@@ -18,6 +18,8 @@ class Relation:
     name: str
     """As evidence writes it: folded, without a default-schema prefix."""
     columns: dict[str, str]
+    loose: dict[str, str] = field(default_factory=dict)
+    """Lower-case name to folded name, where a schema was written by hand and its case means nothing."""
     table: TableSchema | None = None
     rowid: str | None = None
     """SQLite: the written column that `rowid` means (an INTEGER PRIMARY KEY, else `rowid` itself)."""
@@ -67,26 +69,30 @@ class SchemaIndex:
             parts = parts[-1:]
         return ".".join(self.naming.written(part) for part in parts)
 
-    def relation(self, parts: tuple[str, ...], *, quoted: bool = False) -> Relation | None:
+    def relation(self, parts: tuple[str, ...]) -> Relation | None:
         """The relation that the folded `parts` (catalogue, schema, name) mean; None when the schema has none."""
         written = self.written(parts)
         known = self._relations.get(written)
         if known is not None:
             return known
-        table = self._find(parts, quoted)
+        table = self._find(parts)
         if table is None:
             return None
         relation = self._open_up(table, written)
         self._relations[written] = relation
         return relation
 
-    def _find(self, parts: tuple[str, ...], quoted: bool) -> TableSchema | None:
+    def named(self, written: str) -> Relation | None:
+        """The relation that evidence calls `written`, once a query has named it."""
+        return self._relations.get(written)
+
+    def _find(self, parts: tuple[str, ...]) -> TableSchema | None:
         if len(parts) > 1 and parts[-2] in self._defaults:
             parts = parts[-1:]
         for start in range(len(parts)):
             name = ".".join(parts[start:])
             table = self._tables.get(name)
-            if table is None and not quoted:
+            if table is None:
                 table = self._loose.get(name.lower())
             if table is not None:
                 return table
@@ -97,10 +103,16 @@ class SchemaIndex:
     def _open_up(self, table: TableSchema, written: str) -> Relation:
         fold, show = self.naming.columns, self.naming.written
         columns: dict[str, str] = {}
+        loose: dict[str, str] = {}
+        plain = {name for name in table.columns if fold(name, False) == name}
         for name in table.columns:
-            folded = fold(name, not (self._by_hand and self.naming.columns("Aa", False) != "Aa"))
-            columns.setdefault(folded, show(folded))
-        return Relation(name=written, columns=columns, table=table, rowid=self._rowid(table, columns))
+            key = fold(name, True)
+            if self._by_hand and name not in plain and fold(name, False) not in plain | columns.keys():
+                key = fold(name, False)
+            columns.setdefault(key, show(key))
+            if self._by_hand:
+                loose.setdefault(name.lower(), key)
+        return Relation(name=written, columns=columns, loose=loose, table=table, rowid=self._rowid(table, columns))
 
     def _rowid(self, table: TableSchema, columns: dict[str, str]) -> str | None:
         if self.dialect != "sqlite" or table.is_view:

@@ -136,6 +136,8 @@ class TableColumns(dict[str, Value]):
         found = super().get(key)
         if found is None:
             column = self.relation.columns.get(key)
+            if column is None and self.relation.loose:
+                column = self.relation.columns.get(self.relation.loose.get(key.lower(), key))
             if column is None:
                 return default
             found = self[key] = self._value(column)

@@ -108,12 +108,11 @@ def _table(resolver: Resolver, node: exp.Expr, scope: Scope) -> Source:
         if entry is not None:
             return _cte(resolver, entry, key or entry.name, columns, scope)
     fold = index.naming.relations
-    quoted = any(bool(part.args.get("quoted")) for part in identifiers)
     parts = tuple(fold(_local(part.this, resolver.dialect), bool(part.args.get("quoted"))) for part in identifiers)
     own = binder.fold(node.this.this, bool(node.this.args.get("quoted")))
     if parts[-1].lower() == "dual" and resolver.dialect in _DUAL:
         return Source(alias=key or own, label="DUAL", columns={}, open=False)
-    relation = index.relation(parts, quoted=quoted)
+    relation = index.relation(parts)
     written = index.written(parts) if relation is None else relation.name
     resolver.collected.tables.add(written)
     count = scope.instances(written)

@@ -148,7 +148,7 @@ def _under_views(
     base: set[str] | None = set(found.tables) - found.views
     read = {name for name in found.columns_read if name.rsplit(".", 1)[0] not in found.views}
     for view in sorted(found.views):
-        relation = index.relation(tuple(view.split(".")), quoted=True) or index.relation(tuple(view.split(".")))
+        relation = index.named(view)
         body = _body(relation.table.view_sql) if relation is not None and relation.table is not None else None
         under: Comprehension | None = None
         if body is not None and view not in inside and len(inside) < _VIEW_DEPTH:

@@ -14,7 +14,7 @@ from sqlassay.databases.digests import file_digest, fingerprinted
 from sqlassay.databases.duckdb_errors import error_kind
 from sqlassay.databases.duckdb_schema import read_schema
 from sqlassay.databases.duckdb_values import Layout, layout_of
-from sqlassay.databases.lexer import Token, calls, refusal, statement_count, tokens, verb, words
+from sqlassay.databases.lexer import Token, calls, refusal, statement_count, tokens, unsendable, verb, words
 from sqlassay.databases.sizes import ByteCount
 from sqlassay.databases.watchdog import Alarm, deadline
 from sqlassay.errors import DatabaseUnavailable, MissingExtra
@@ -141,6 +141,8 @@ class DuckdbSession:
         found = list(tokens(sql, "duckdb"))
         if statement_count(found) == 0:
             return NotRun()
+        if (why := unsendable(sql)) is not None:
+            return SqlError(kind=ErrorKind.SYNTAX, message=why)
         if (why := self._refusal(sql, found)) is not None:
             return SqlError(kind=ErrorKind.FORBIDDEN, message=why)
         alarm: Alarm | None = None

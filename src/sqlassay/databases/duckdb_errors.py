@@ -16,8 +16,8 @@ _BY_MESSAGE: tuple[tuple[re.Pattern[str], ErrorKind], ...] = tuple(
         (r"table with name \"?([^\"\n]*[/\\][^\"\n]*|[^\"\n]*"
          r"\.(csv|tsv|parquet|json|jsonl|ndjson|gz|xlsx|txt|db|duckdb|sqlite))\"? does not exist",
          ErrorKind.FORBIDDEN),
-        (r"depth limit|max.* recursion|out of memory|too (large|big|long)|failed to allocate|max_expression_depth",
-         ErrorKind.TOO_LARGE),
+        (r"depth limit|max.* recursion|out of memory|too (large|big|long)|failed to allocate|"
+         r"max_expression_depth|lists larger than", ErrorKind.TOO_LARGE),
         (r"ambiguous", ErrorKind.AMBIGUOUS_COLUMN),
         (r"must appear in the group by|must be part of the group by|GROUP BY clause|HAVING clause|"
          r"used in an aggregate|group by term", ErrorKind.GROUPING),

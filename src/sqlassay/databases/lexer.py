@@ -31,12 +31,14 @@ _OTHER_COMMANDS = words(
     "deallocate declare describe detach discard do drop end execute explain export fetch flush force grant "
     "handler import install kill listen load lock move notify optimize pragma prepare reassign refresh reindex "
     "release rename repair reset revoke rollback savepoint security set show shutdown start stop summarize "
-    "unlisten unlock update_extensions use vacuum xa desc help binlog cache purge signal resignal clone"
+    "uninstall unlisten unlock update_extensions use vacuum xa desc help binlog cache purge signal resignal clone "
+    "backup check checksum"
 )
 COMMANDS = WRITES | _OTHER_COMMANDS
 """First words of statements that are not reads in any engine."""
 
-_READS = frozenset({"select", "values", "table", "from", "pivot", "unpivot"})
+READS = frozenset({"select", "values", "table", "from", "pivot", "unpivot"})
+"""Words that begin a read in some engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +58,18 @@ _REST = r"(?P<punct>.)"
 _DASHES = r"(?P<line>--[^\r\n]*)"
 _BLOCK = r"(?P<block>/\*(?:.*?\*/|.*\Z))"
 _NESTED = r"(?P<nested>/\*)"
-_SINGLE = r"(?P<string>[xXbBnN]?'(?:[^']|'')*(?:'|\Z))"
-_BACKSLASHED = r"(?P<string>[xXbBnN]?'(?:[^'\\]|''|\\.)*(?:'|\Z)|\"(?:[^\"\\]|\"\"|\\.)*(?:\"|\Z))"
-_ESCAPE = r"(?P<escape>[eE]'(?:[^'\\]|''|\\.)*(?:'|\Z))"
-_UNICODE = r"(?P<unicode>[uU]&\"(?:[^\"]|\"\")*(?:\"|\Z))"
-_UNICODE_STRING = r"(?P<unistring>[uU]&'(?:[^']|'')*(?:'|\Z))"
+_SINGLE = r"(?P<string>[xXbBnN]?'[^']*(?:''[^']*)*(?:'|\Z))"
+_ESCAPED_BODY = r"[^'\\]*(?:(?:''|\\.)[^'\\]*)*(?:'|\\?\Z)"
+_BACKSLASHED = (
+    rf"(?P<string>[xXbBnN]?'{_ESCAPED_BODY}|"
+    r"\"[^\"\\]*(?:(?:\"\"|\\.)[^\"\\]*)*(?:\"|\\?\Z))"
+)
+_ESCAPE = rf"(?P<escape>[eE]'{_ESCAPED_BODY})"
+_UNICODE = r"(?P<unicode>[uU]&\"[^\"]*(?:\"\"[^\"]*)*(?:\"|\Z))"
+_UNICODE_STRING = r"(?P<unistring>[uU]&'[^']*(?:''[^']*)*(?:'|\Z))"
 _DOLLAR = r"(?P<dollar>\$(?P<tag>(?:[^\W\d]\w*)?)\$(?:.*?\$(?P=tag)\$|.*\Z))"
-_DOUBLE = r"(?P<double>\"(?:[^\"]|\"\")*(?:\"|\Z))"
-_TICK = r"(?P<tick>`(?:[^`]|``)*(?:`|\Z))"
+_DOUBLE = r"(?P<double>\"[^\"]*(?:\"\"[^\"]*)*(?:\"|\Z))"
+_TICK = r"(?P<tick>`[^`]*(?:``[^`]*)*(?:`|\Z))"
 _BRACKET = r"(?P<bracket>\[[^\]]*(?:\]|\Z))"
 
 _PATTERNS: dict[str, re.Pattern[str]] = {
@@ -199,9 +205,25 @@ def verb(found: Sequence[Token]) -> str:
             if token.text != "with":
                 return token.text
             common = True
-        elif depth <= 0 and (token.text in _READS or token.text in WRITES):
+        elif depth <= 0 and (token.text in READS or token.text in WRITES):
             return token.text
     return "with" if common else ""
+
+
+def unsendable(sql: str) -> str | None:
+    """Why a text cannot reach an engine whole: lone surrogates have no UTF-8, and C interfaces end at a NUL.
+
+    >>> unsendable("select 'a\\0b'")
+    'the text holds a NUL character'
+    """
+    if "\0" in sql:
+        return "the text holds a NUL character"
+    if not sql.isascii() and _SURROGATE.search(sql):
+        return "the text holds a lone surrogate"
+    return None
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def refusal(found: Sequence[Token]) -> str | None:

@@ -10,7 +10,17 @@ from typing import Any
 
 from sqlassay.databases.addresses import Address, redact, server_address, without_secret
 from sqlassay.databases.base import Capabilities
-from sqlassay.databases.lexer import Family, names, only_statement, refusal, statement_count, tokens
+from sqlassay.databases.lexer import (
+    READS,
+    Family,
+    names,
+    only_statement,
+    refusal,
+    statement_count,
+    tokens,
+    unsendable,
+    verb,
+)
 from sqlassay.databases.mysql_errors import error_kind, is_interruption
 from sqlassay.databases.mysql_guard import forbidden
 from sqlassay.databases.mysql_schema import fingerprint_of, read_schema, right_warnings
@@ -201,8 +211,12 @@ class MysqlSession:
         found = list(tokens(sql, self._families[0]))
         if statement_count(found) == 0:
             return NotRun()
+        if (why := unsendable(sql)) is not None:
+            return SqlError(kind=ErrorKind.SYNTAX, message=why)
         if (why := self._refusal(sql)) is not None:
             return SqlError(kind=ErrorKind.FORBIDDEN, message=why)
+        if verb(found) not in READS:
+            return SqlError(kind=ErrorKind.SYNTAX, message=f"{verb(found) or sql[:20]!r} begins no statement")
         alarm: Alarm | None = None
         try:
             self._set_timeout(limits.timeout_s)

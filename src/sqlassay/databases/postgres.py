@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlassay.databases.addresses import redact, server_address, without_secret
 from sqlassay.databases.base import Capabilities
-from sqlassay.databases.lexer import refusal, statement_count, tokens
+from sqlassay.databases.lexer import refusal, statement_count, tokens, unsendable
 from sqlassay.databases.postgres_errors import error_kind
 from sqlassay.databases.postgres_guard import forbidden
 from sqlassay.databases.postgres_schema import fingerprint_of, read_schema, right_warnings
@@ -165,6 +165,8 @@ class PostgresSession:
         found = list(tokens(sql, "postgres"))
         if statement_count(found) == 0:
             return NotRun()
+        if (why := unsendable(sql)) is not None:
+            return SqlError(kind=ErrorKind.SYNTAX, message=why)
         if (why := refusal(found) or forbidden(found)) is not None:
             return SqlError(kind=ErrorKind.FORBIDDEN, message=why)
         alarm: Alarm | None = None

@@ -93,6 +93,8 @@ def error_kind(error: Exception) -> ErrorKind:
         return ErrorKind.FUNCTION
     if state == "42883" and message.startswith("operator"):
         return ErrorKind.TYPE
+    if state == "0A000" and "data-modifying" in message:
+        return ErrorKind.FORBIDDEN
     if state == "0A000":
         return ErrorKind.UNKNOWN_TABLE if "cross-database" in message else ErrorKind.OTHER
     return _BY_STATE.get(state) or _BY_CLASS.get(state[:2], ErrorKind.OTHER)

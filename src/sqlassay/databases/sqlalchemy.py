@@ -17,7 +17,7 @@ from typing import Any
 from sqlassay.databases.addresses import redact, server_address, without_secret
 from sqlassay.databases.base import Capabilities
 from sqlassay.databases.digests import fingerprinted
-from sqlassay.databases.lexer import only_statement, refusal, statement_count, tokens
+from sqlassay.databases.lexer import only_statement, refusal, statement_count, tokens, unsendable
 from sqlassay.databases.sizes import ByteCount
 from sqlassay.databases.view_text import select_of
 from sqlassay.errors import ConfigError, DatabaseUnavailable, MissingExtra
@@ -186,6 +186,8 @@ class SqlalchemySession:
         found = list(tokens(sql, "postgres"))
         if statement_count(found) == 0:
             return NotRun()
+        if (why := unsendable(sql)) is not None:
+            return SqlError(kind=ErrorKind.SYNTAX, message=why)
         if (why := refusal(found)) is not None:
             return SqlError(kind=ErrorKind.FORBIDDEN, message=why)
         try:

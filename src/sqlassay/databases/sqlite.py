@@ -15,7 +15,7 @@ import apsw
 from sqlassay.databases.addresses import file_path
 from sqlassay.databases.base import Capabilities
 from sqlassay.databases.digests import file_digest, fingerprinted
-from sqlassay.databases.lexer import refusal, statement_count, tokens, words
+from sqlassay.databases.lexer import refusal, statement_count, tokens, unsendable, words
 from sqlassay.databases.sizes import ByteCount
 from sqlassay.databases.sqlite_account import Events, account_of
 from sqlassay.databases.sqlite_errors import error_kind
@@ -136,6 +136,8 @@ class SqliteSession:
         found = list(tokens(sql, "sqlite"))
         if statement_count(found) == 0:
             return NotRun()
+        if (why := unsendable(sql)) is not None:
+            return SqlError(kind=ErrorKind.SYNTAX, message=why)
         if (why := refusal(found)) is not None:
             return SqlError(kind=ErrorKind.FORBIDDEN, message=why)
         statement = _Statement(self._connection, self._guard)

@@ -38,8 +38,8 @@ _BY_MESSAGE: tuple[tuple[re.Pattern[str], ErrorKind], ...] = tuple(
         (r"before HAVING|HAVING clause|aggregate functions are not allowed in the GROUP BY", ErrorKind.GROUPING),
         (r"same number of (result columns|terms)|sub-select returns|row value misused|values for \d+ columns|"
          r"IN\(\.\.\.\) element has|number of columns|\d+ columns but|columns assigned", ErrorKind.ARITY),
-        (r"no such function|wrong number of arguments|misuse of|aggregate function|window function|"
-         r"not a table-valued|too many arguments on function|argument to|not a function|DISTINCT (aggregates|is not)|"
+        (r"too many arguments on|no such function|wrong number of arguments|misuse of|aggregate function|"
+         r"window function|not a table-valued|too many arguments on function|argument to|not a function|DISTINCT (aggregates|is not)|"
          r"FILTER (clause )?may|unable to use function|RAISE\(\)", ErrorKind.FUNCTION),
         (r"too (big|large|many|long|complex|deep)|out of memory|stack overflow|at most \d+ tables|maximum depth|"
          r"recursion", ErrorKind.TOO_LARGE),

@@ -39,7 +39,7 @@ _BY_MESSAGE: tuple[tuple[re.Pattern[str], ErrorKind], ...] = tuple(
         (r"same number of (result columns|terms)|sub-select returns|row value misused|values for \d+ columns|"
          r"IN\(\.\.\.\) element has|number of columns|\d+ columns but|columns assigned", ErrorKind.ARITY),
         (r"too many arguments on|no such function|wrong number of arguments|misuse of|aggregate function|"
-         r"window function|not a table-valued|too many arguments on function|argument to|not a function|DISTINCT (aggregates|is not)|"
+         r"window function|not a table-valued|argument to|not a function|DISTINCT (aggregates|is not)|"
          r"FILTER (clause )?may|unable to use function|RAISE\(\)", ErrorKind.FUNCTION),
         (r"too (big|large|many|long|complex|deep)|out of memory|stack overflow|at most \d+ tables|maximum depth|"
          r"recursion", ErrorKind.TOO_LARGE),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import shutil
 import sys
 import tempfile
@@ -58,8 +59,9 @@ def whole_run(data: Path, predictions: Path, *, workers: int, exact_as: tuple[st
         pool = Pool(workers, limits=Limits())
     with parts.part("cases, predictions"):
         imported = read(data, incomplete=True)
+        complete = read(data)
         config = Config(
-            case_id=tuple(case.id for case in read(data).cases),
+            case_id=tuple(case.id for case in complete.cases),
             databases={name: DatabaseSettings(url=path) for name, path in imported.databases.items()},
             agent={"kind": "replay", "path": str(predictions)},
             score=ScoreSettings(exact_as=exact_as),  # type: ignore[arg-type]
@@ -81,6 +83,9 @@ def whole_run(data: Path, predictions: Path, *, workers: int, exact_as: tuple[st
         pool.close()
     parts.show(f"{len(made.cases)} cases, {workers} workers")
     print(f"  passed {result.passed}, failed {result.failed}, unscored {result.unscored}: {dict(result.buckets)}")
+    own, workers_used = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"  processor time: main {own.ru_utime + own.ru_stime:.2f} s, workers ", end="")
+    print(f"{workers_used.ru_utime + workers_used.ru_stime:.2f} s")
     size = sum(file.stat().st_size for file in result.path.rglob("*") if file.is_file())
     print(f"  {size / 1e6:.1f} MB on disk")
     shutil.rmtree(runs)

@@ -108,7 +108,7 @@ def rows_equal(reference: Sequence[Row], candidate: Sequence[Row], order: Sequen
 def crossing(reference: Sequence[str], candidate: Sequence[str], order: Sequence[int]) -> bool:
     for i, k in combinations(range(len(order)), 2):
         a, b, c, d = reference[i], reference[k], candidate[order[i]], candidate[order[k]]
-        if a != b and c == b and d == a:
+        if a and b and a != b and c == b and d == a:
             return True
     return False
 

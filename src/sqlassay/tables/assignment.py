@@ -9,7 +9,6 @@ columns are symmetric in a way that survives refinement can reach the bound, and
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,8 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlassay.tables.encode import ColumnCells
-from sqlassay.tables.matching import skeleton
+from sqlassay.tables.encode import Table
 from sqlassay.tables.rows import Bench
 
 CHOICES: Final = 512
@@ -52,35 +50,12 @@ class Compatibility:
     def __call__(self, i: int, j: int) -> bool:
         known = self._known.get((i, j))
         if known is None:
-            known = self._known[(i, j)] = self.permitted(i, j) and self.holds(i, j)
+            known = self._known[(i, j)] = self.permitted(i, j) and self.bench.holds(i, j)
         return known
-
-    def holds(self, i: int, j: int) -> bool:
-        """The same by the values alone, whether the pair is permitted or not."""
-        bench = self.bench
-        meeting = bench.meeting(i, j)
-        one, two = bench.reference[i], bench.candidate[j]
-        left, right = (c.counts if meeting.form == "plain" else dict(Counter(c.form(meeting.form))) for c in (one, two))
-        if bench.optional:
-            return meeting.tolerant or all(left.get(cell, 0) >= count for cell, count in right.items())
-        return left == right or (meeting.tolerant and _profiles_agree(one, two, bench))
 
     def matrix(self) -> list[list[bool]]:
         """All pairs, reference columns first."""
         return [[self(i, j) for j in range(self.bench.candidate.width)] for i in range(self.bench.reference.width)]
-
-
-def _profiles_agree(one: ColumnCells, two: ColumnCells, bench: Bench) -> bool:
-    left, right = one.numbers, two.numbers
-    if len(left) != len(right) or len(one.cells) != len(two.cells):
-        return False
-    width = bench.agree.width
-    for a, b in zip(left, right, strict=True):
-        if a != b and abs(float(a) - float(b)) > max(width(a), width(b)):
-            return False
-    if len(left) == len(one.cells):
-        return True
-    return dict(Counter(map(skeleton, one.cells))) == dict(Counter(map(skeleton, two.cells)))
 
 
 def search(
@@ -266,26 +241,20 @@ def _components(allowed: list[list[bool]]) -> tuple[list[int], list[int]]:
 
 
 def _codes(bench: Bench, allowed: list[list[bool]], components: tuple[list[int], list[int]]) -> tuple[Words, Words]:
-    """Cells as shared codes, one row per column; a component in which cells need not be identical shows NULLs only."""
+    """Cells as shared words, one row per column; a component in which cells need not be identical shows NULLs only."""
     coarse = {
         components[0][i]
         for i, row in enumerate(allowed)
         for j, possible in enumerate(row)
         if possible and (bench.meeting(i, j).tolerant or bench.meeting(i, j).form != "plain")
     }
-    codes: dict[Any, int] = {}
 
-    def encoded(cells: Sequence[Any], component: int) -> Words:
-        if component in coarse:
-            return np.fromiter((cell is None for cell in cells), dtype=np.uint64, count=len(cells))
-        return np.fromiter((codes.setdefault(c, len(codes) + 2) for c in cells), dtype=np.uint64, count=len(cells))
-
-    def side(table: Any, labels: list[int]) -> Words:
+    def side(which: int, table: Table, labels: list[int]) -> Words:
         if not table.width or bench.optional:
             return np.zeros((table.width, 0), dtype=np.uint64)
-        return _mix(np.stack([encoded(table[p].cells, labels[p]) for p in range(table.width)]))
+        return _mix(np.stack([bench.words(which, p, nulls=labels[p] in coarse) for p in range(table.width)]))
 
-    return side(bench.reference, components[0]), side(bench.candidate, components[1])
+    return side(0, bench.reference, components[0]), side(1, bench.candidate, components[1])
 
 
 def _row_colours(bench: Bench) -> tuple[Words, Words]:

@@ -17,7 +17,7 @@ from sqlassay.tables.assignment import Compatibility, search
 from sqlassay.tables.columns import ColumnTies, names_cross
 from sqlassay.tables.encode import Table, tables_of
 from sqlassay.tables.quick import same_bag, same_list, trust_in
-from sqlassay.tables.rows import Bench, Plan, rows_equal, rows_identical
+from sqlassay.tables.rows import Bench, Plan, rows_equal
 from sqlassay.tables.rule import Order, TableRule
 from sqlassay.tables.tolerance import HAIR, Agreement, agreement
 
@@ -188,7 +188,7 @@ class _Verdict:
 
     def _equal(self, fit: Compatibility, kept: Sequence[int], order: Sequence[int]) -> bool:
         pairs = list(zip(kept, order, strict=True))
-        return all(fit.holds(i, j) for i, j in pairs) and rows_equal(fit.bench, pairs)
+        return all(fit.bench.holds(i, j) for i, j in pairs) and rows_equal(fit.bench, pairs)
 
     def _confirm(self, fit: Compatibility, kept: Sequence[int], order: Sequence[int]) -> bool:
         by_position = tuple(kept) == tuple(order)
@@ -254,7 +254,7 @@ class _Verdict:
         if self.gold_height == 1 or _one_value(self.left, self.gold_height):
             yield Ceiling.WEAK_EVIDENCE
         pairs = [(i, j) for i, j in enumerate(assignment) if j is not None]
-        if not rows_identical(self.bench, pairs) and self._hair_differs(equal=True, pairs=pairs):
+        if not self.bench.identical(pairs) and self._hair_differs(equal=True, pairs=pairs):
             yield Ceiling.DECIDED_BY_TOLERANCE
 
     def _hair_differs(self, *, equal: bool, pairs: Sequence[tuple[int, int]] | None = None) -> bool:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
-from typing import Final
+from typing import Any, Final
 
-from sqlassay.tables.cells import is_number
 from sqlassay.tables.pairing import By, Pair
 from sqlassay.tables.rows import Bench
 from sqlassay.tables.rule import Facts
@@ -37,10 +36,7 @@ def _is_fit(bench: Bench, pair: Pair, facts: Facts) -> bool:
     """Neither an aggregate nor non-integer numbers, and not a pair that hardly overlaps."""
     if facts.aggregate(pair.reference) or not _half(pair):
         return False
-    column = bench.reference[pair.reference]
-    if not column.numeric or column.types == {int}:
-        return True
-    return not any(is_number(cell) and cell != cell // 1 for cell in column.cells)
+    return not bench.has_fractions(pair.reference)
 
 
 def _half(pair: Pair) -> bool:
@@ -77,17 +73,13 @@ class _Counter:
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
-        self._codes: dict[int, tuple[list[int], int]] = {}
+        self._codes: dict[int, tuple[Any, int]] = {}
         self._counts: dict[tuple[int, ...], int] = {}
 
-    def codes(self, pair: Pair) -> tuple[list[int], int]:
+    def codes(self, pair: Pair) -> tuple[Any, int]:
         made = self._codes.get(pair.reference)
         if made is None:
-            form = self.bench.meeting(pair.reference, pair.candidate).form
-            known: dict[object, int] = {}
-            cells = self.bench.reference[pair.reference].form(form)
-            made = ([known.setdefault(cell, len(known)) for cell in cells], len(known))
-            self._codes[pair.reference] = made
+            made = self._codes[pair.reference] = self.bench.key_codes(pair.reference, pair.candidate)
         return made
 
     def bound(self, option: tuple[Pair, ...], height: int) -> int:
@@ -104,6 +96,21 @@ class _Counter:
         count = self._counts.get(key)
         if count is None:
             (left, _), (right, width) = self.codes(option[0]), self.codes(option[1])
-            count = len({a * width + b for a, b in zip(left, right, strict=True)})
-            self._counts[key] = count
+            count = self._counts[key] = _couples(left, right, width)
         return count
+
+
+def _couples(left: Any, right: Any, width: int) -> int:
+    """How many different couples of codes there are."""
+    if isinstance(left, list):
+        return len({a * width + b for a, b in zip(left, right, strict=True)})
+    import numpy as np
+
+    codes = left * width + right
+    size = int(codes.max()) + 1
+    if size <= 16 * len(codes):
+        seen = np.zeros(size, dtype=bool)
+        seen[codes] = True
+        return int(np.count_nonzero(seen))
+    codes.sort()
+    return 1 + int(np.count_nonzero(codes[1:] != codes[:-1]))

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlassay.tables.encode import Coercions, Meeting, Table, meet
+from sqlassay.tables.cells import is_number
+from sqlassay.tables.encode import Coercions, ColumnCells, Meeting, Table, meet
 from sqlassay.tables.matching import bags_agree, skeleton
+from sqlassay.tables.overlap import Overlap, may_meet, overlap_of
 from sqlassay.tables.tolerance import Agreement
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +44,7 @@ class Bench:
         self.reference, self.candidate = reference, candidate
         self.plan, self.agree, self.coercions = plan, agree, coercions
         self._meetings: dict[tuple[int, int], Meeting] = {}
+        self._codes: dict[Any, int] = {}
 
     @property
     def optional(self) -> int:
@@ -52,23 +59,89 @@ class Bench:
             self._meetings[(i, j)] = known
         return known
 
+    def _like(self, *, plan: Plan, agree: Agreement) -> Bench:
+        return type(self)(self.reference, self.candidate, plan=plan, agree=agree, coercions=self.coercions)
+
     def with_rule(self, agree: Agreement) -> Bench:
         """The same tables under another tolerance."""
-        return Bench(self.reference, self.candidate, plan=self.plan, agree=agree, coercions=self.coercions)
+        return self._like(plan=self.plan, agree=agree)
 
     def with_plan(self, plan: Plan) -> Bench:
         """The same tables under another order."""
-        return Bench(self.reference, self.candidate, plan=plan, agree=self.agree, coercions=self.coercions)
+        return self._like(plan=plan, agree=self.agree)
+
+    def holds(self, i: int, j: int) -> bool:
+        """Whether the values of two columns alone allow them to be the same: equal bags, or close sorted numbers."""
+        meeting = self.meeting(i, j)
+        one, two = self.reference[i], self.candidate[j]
+        left, right = (c.counts if meeting.form == "plain" else dict(Counter(c.form(meeting.form))) for c in (one, two))
+        if self.optional:
+            return meeting.tolerant or all(left.get(cell, 0) >= count for cell, count in right.items())
+        return left == right or (meeting.tolerant and _profiles_agree(one, two, self.agree))
+
+    def identical(self, pairs: Sequence[tuple[int, int]]) -> bool:
+        """Whether the rows are equal without tolerance under the column pairs `(reference, candidate)`."""
+        return _rows_identical(self, pairs)
+
+    def close(self, pairs: Sequence[tuple[int, int]]) -> bool:
+        """Whether a one-to-one matching of whole rows under tolerance exists."""
+        return _rows_agree(self, pairs)
+
+    def distinct_count(self, side: int, position: int) -> int:
+        """How many values a column of the reference (0) or the candidate (1) has, NULL among them."""
+        return len((self.candidate if side else self.reference)[position].distinct)
+
+    def may_meet(self, i: int, j: int) -> bool:
+        """Whether two columns can have a value in common at all."""
+        return may_meet(self.reference[i], self.candidate[j])
+
+    def overlap(self, i: int, j: int) -> Overlap:
+        """How far two columns hold the same values."""
+        return overlap_of(self.reference[i], self.candidate[j], self.meeting(i, j), self.agree)
+
+    def words(self, side: int, position: int, *, nulls: bool) -> NDArray[np.uint64]:
+        """A column as numbers that are equal where cells are; with `nulls` only NULL and the rest are told apart."""
+        import numpy as np
+
+        cells = (self.candidate if side else self.reference)[position].cells
+        if nulls:
+            return np.fromiter((cell is None for cell in cells), dtype=np.uint64, count=len(cells))
+        codes = self._codes
+        return np.fromiter((codes.setdefault(c, len(codes) + 2) for c in cells), dtype=np.uint64, count=len(cells))
+
+    def key_codes(self, i: int, j: int) -> tuple[Sequence[int] | NDArray[np.int64], int]:
+        """The reference column coded 0.. by value, and how many codes there are."""
+        known: dict[Any, int] = {}
+        cells = self.reference[i].form(self.meeting(i, j).form)
+        return [known.setdefault(cell, len(known)) for cell in cells], len(known)
+
+    def has_fractions(self, i: int) -> bool:
+        """Whether a reference column holds a number that is no integer."""
+        column = self.reference[i]
+        if not column.numeric or column.types == {int}:
+            return False
+        return any(is_number(cell) and cell != cell // 1 for cell in column.cells)
+
+
+def _profiles_agree(one: ColumnCells, two: ColumnCells, agree: Agreement) -> bool:
+    left, right = one.numbers, two.numbers
+    if len(left) != len(right) or len(one.cells) != len(two.cells):
+        return False
+    width = agree.width
+    for a, b in zip(left, right, strict=True):
+        if a != b and abs(float(a) - float(b)) > max(width(a), width(b)):
+            return False
+    if len(left) == len(one.cells):
+        return True
+    return dict(Counter(map(skeleton, one.cells))) == dict(Counter(map(skeleton, two.cells)))
 
 
 def rows_equal(bench: Bench, pairs: Sequence[tuple[int, int]]) -> bool:
     """Whether a one-to-one matching of whole rows exists under the column pairs `(reference, candidate)`."""
-    return rows_identical(bench, pairs) or (
-        any(bench.meeting(i, j).tolerant for i, j in pairs) and _rows_agree(bench, pairs)
-    )
+    return bench.identical(pairs) or (any(bench.meeting(i, j).tolerant for i, j in pairs) and bench.close(pairs))
 
 
-def rows_identical(bench: Bench, pairs: Sequence[tuple[int, int]]) -> bool:
+def _rows_identical(bench: Bench, pairs: Sequence[tuple[int, int]]) -> bool:
     """The same without tolerance: equal bags of normal forms."""
     plan, height = bench.plan, bench.candidate.height
     left = [bench.reference[i].form(bench.meeting(i, j).form) for i, j in pairs]

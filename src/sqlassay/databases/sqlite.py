@@ -159,10 +159,10 @@ class SqliteSession:
             self._guard.deadline = None
         duration = time.perf_counter() - started
         account = account_of(statement.events, self._schema(), found, statement.description)
-        assert account.origins is not None
+        origins = account.origins or (None,) * len(statement.description)
         columns = tuple(
             Column(name=described[0], declared=described[1], origin=origin)
-            for described, origin in zip(statement.description, account.origins, strict=True)
+            for described, origin in zip(statement.description, origins, strict=True)
         )
         relation = Relation(columns=columns, rows=rows, truncated=truncated)
         return Rows(relation=relation, duration_s=duration, account=account)

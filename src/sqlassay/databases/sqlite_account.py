@@ -36,7 +36,7 @@ def account_of(events: Events, schema: Schema, found: Sequence[Token], descripti
         tables=_sorted(_named(seen, base, used_views, views, found)),
         base_tables=_sorted(base),
         columns_read=_sorted(columns),
-        origins=tuple(_origins(seen, base, used_views, found, description)),
+        origins=_origins(seen, base, used_views, found, description),
         source="sqlite authorizer",
     )
 
@@ -87,15 +87,18 @@ def _origins(
     used_views: set[str],
     found: Sequence[Token],
     description: Sequence[Sequence[Any]],
-) -> list[str | None]:
+) -> tuple[str | None, ...] | None:
+    """One origin per output column, or None where the metadata does not say what an origin is here."""
     if not _has_single_origins(found):
-        return [None] * len(description)
+        return None
     under_views = {table for table, _, inside in seen if inside is not None} if used_views else set()
     origins: list[str | None] = []
     for _name, _declared, _database, table, column in description:
         name = (table or "").lower()
-        origins.append(f"{name}.{column.lower()}" if name in base and name not in under_views else None)
-    return origins
+        if name in under_views:
+            return None
+        origins.append(f"{name}.{column.lower()}" if name in base else None)
+    return tuple(origins)
 
 
 def _has_single_origins(found: Sequence[Token]) -> bool:

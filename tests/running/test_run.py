@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,13 @@ from typing import Any
 import pytest
 
 from sqlassay.archive.run_folder import RunFolder
-from sqlassay.errors import ArchiveError, ConfigError, DatabaseUnavailable, DatasetError
-from sqlassay.records.ask import opaque_id
+from sqlassay.errors import AgentUnreachable, ArchiveError, ConfigError, DatabaseUnavailable, DatasetError
+from sqlassay.records.ask import Ask, opaque_id
+from sqlassay.records.case import Status
 from sqlassay.records.config import Config
 from sqlassay.records.measurement import Bucket, Measurement
 from sqlassay.records.run import RunState
-from sqlassay.records.turn import TurnErrorKind
+from sqlassay.records.turn import Turn, TurnErrorKind
 from sqlassay.running.events import Event, RunEnded, RunStarted, Slowed, TrialEnded
 from sqlassay.running.plan import plan
 from sqlassay.running.run import RunResult, carry_out, run
@@ -288,3 +290,41 @@ def test_a_disk_that_fills_up_stops_the_run_and_loses_nothing(
     assert (result.run_id, result.passed) == ("full", 40)
     assert len(list(folder.turns())) == 40
     assert before <= folder.turned()
+
+
+class Busy(AgentUnreachable):
+    retry_after_s = 0.05
+
+
+class BusyAgent:
+    """Refuses every question so many times as it says before it answers it."""
+
+    name = "busy"
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+
+    async def ask(self, ask: Ask) -> str:
+        self.asked[ask.question] += 1
+        if self.asked[ask.question] <= int(ask.question):
+            raise Busy("too many requests")
+        return GOLD
+
+    def read(self, payload: str) -> Turn:
+        return Turn(status=Status.SUCCESS, candidate_sql=payload)
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def test_a_rate_limit_slows_the_run_and_costs_no_case(configured: Configured, pool: Pool) -> None:
+    cases = [{"id": f"busy {count}", "gold_sql": GOLD, "question": str(count)} for count in (0, 1, 2, 99)]
+    config = configured(cases, run={"retries": 2, "jobs": 4})
+    agent, events = BusyAgent(), list[Event]()
+    result = carry_out(plan(config, built_agent=agent), pool, on_event=events.append)
+    assert (result.passed, result.buckets) == (3, {"harness_error": 1})
+    assert dict(agent.asked) == {"0": 1, "1": 2, "2": 3, "99": 3}
+    slowed = [event for event in events if isinstance(event, Slowed)]
+    assert {event.wait_s for event in slowed} == {0.05}
+    assert min(event.jobs for event in slowed) == 1
+    assert len(list(result.folder.turns())) == 4

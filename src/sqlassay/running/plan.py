@@ -148,7 +148,10 @@ def build_agent(config: Config) -> Agent:
     """
     if config.agent is None:
         raise ConfigError("no agent is configured", hint="`agent: {kind: http, url: ...}`; `sqlassay init` asks for it")
-    return registry.build({"timeout_s": config.run.timeout_s, **config.agent}, base_dir=config.base_dir)
+    own: dict[str, Any] = {"timeout_s": config.run.timeout_s}
+    if config.agent.get("kind") == "http":
+        own["retries"] = config.run.retries
+    return registry.build({**own, **config.agent}, base_dir=config.base_dir)
 
 
 def _addresses(config: Config) -> dict[str, Address]:

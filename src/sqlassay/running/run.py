@@ -33,6 +33,8 @@ from sqlassay.running.throttle import Pace, Throttle
 from sqlassay.running.worker import Closed, Pool
 
 _REPLAYED_AT_ONCE = 32
+_BACKOFF_S = 1.0
+"""After a rate limit that states no wait; doubled each time."""
 _UNSAVED = 128
 """Scored trials that may wait for the disk at a time."""
 
@@ -308,16 +310,21 @@ class _Loop:
                 await asyncio.gather(*askers)
                 for _ in judges:
                     await self._to_judge.put(None)
-            while self._waiting:
-                self._saved.clear()
-                await self._saved.wait()
+            await self._drain()
             self._check_disk()
         except BaseExceptionGroup as several:
             raise _first(several) from None
         finally:
+            await self._drain()
             await self._plan.agent.close()
             if self._plan.retriever is not None:
                 await self._plan.retriever.close()
+
+    async def _drain(self) -> None:
+        """Wait until the writer has answered for every line; it always does, also when the disk refuses."""
+        while self._waiting:
+            self._saved.clear()
+            await self._saved.wait()
 
     async def _recover(self) -> None:
         """Judge the turns that an earlier process could only write down."""
@@ -335,23 +342,34 @@ class _Loop:
         for key in left:
             self._check_disk()
             case = self._cases[key.case_id]
-            if not self._replay:
-                await self._requests.wait()
-                await self._tokens.wait(0.0)
-            async with self._throttle:
-                answer, direct = await self._put(case, key)
-            if answer.unreachable is not None:
-                self._slow_down(answer.unreachable)
-            else:
-                await self._throttle.praise()
+            answer, direct = await self._put_patiently(case, key)
             usage = answer.turn.usage
             self._tokens.pay(float((usage.tokens_in or 0) + (usage.tokens_out or 0)))
             self._writer.add_turn(answer.turn, raw=answer.raw)
             self._tell(TurnEnded(key=key, latency_s=usage.latency_s))
             await self._to_judge.put(self._job(case, answer.turn, direct=direct))
 
-    def _slow_down(self, refusal: AgentUnreachable) -> None:
-        wait_s = float(getattr(refusal, "retry_after_s", None) or 0.0)
+    async def _put_patiently(self, case: Case, key: TrialKey) -> tuple[Answer, Direct | None]:
+        """Put the question at the agent's pace; once more after the wait that a rate limit states."""
+        for attempt in range(1 + max(0, self._plan.run.retries)):
+            if not self._replay:
+                await self._requests.wait()
+                await self._tokens.wait(0.0)
+            async with self._throttle:
+                answer, direct = await self._put(case, key)
+            if answer.unreachable is None:
+                await self._throttle.praise()
+                break
+            limited = hasattr(answer.unreachable, "retry_after_s")
+            self._slow_down(answer.unreachable, attempt=attempt if limited else None)
+            if not limited or attempt == self._plan.run.retries:
+                break
+        return answer, direct
+
+    def _slow_down(self, refusal: AgentUnreachable, *, attempt: int | None) -> None:
+        """Fewer questions in flight; none at all for as long as a rate limit says, or for a growing while."""
+        stated = getattr(refusal, "retry_after_s", None)
+        wait_s = 0.0 if attempt is None else float(stated if stated is not None else _BACKOFF_S * 2**attempt)
         self._throttle.ease(wait_s=wait_s)
         self._tell(Slowed(jobs=self._throttle.limit, wait_s=wait_s, why=refusal.message))
 

@@ -106,9 +106,9 @@ def others(change: Change) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def in_order(change: Change) -> list[MetricChange]:
-    """The metrics in the order of reports: families as always, then their cards."""
+    """The metrics that some case has in both runs, in the order of reports: families as always, then their cards."""
     cards = CardIndex()
-    return sorted(change.metrics, key=lambda metric: cards.place(metric.name))
+    return sorted((m for m in change.metrics if m.n), key=lambda metric: cards.place(metric.name))
 
 
 def _cause(bucket: Bucket | None) -> str:

@@ -17,6 +17,7 @@ from sqlassay.report.inert import inert, line
 from sqlassay.report.model import Report
 from sqlassay.report.numbers import interval_text, left_out_text, percent, plural, value_text
 from sqlassay.report.words import SHAPES
+from sqlassay.summary.agreement import Agreement
 from sqlassay.summary.model import Estimate
 
 if TYPE_CHECKING:
@@ -30,19 +31,36 @@ def render(report: Report, *, budget: int = payload.BUDGET) -> str:
     return "".join(pieces(report, budget=budget))
 
 
-def pieces(report: Report, *, budget: int = payload.BUDGET, live: str | None = None) -> Iterator[str]:
+def pieces(
+    report: Report,
+    *,
+    budget: int = payload.BUDGET,
+    live: str | None = None,
+    agreement: Agreement | None = None,
+    going_on: bool = False,
+) -> Iterator[str]:
     """The page in pieces, for writing it without holding all of it.
 
     `live` is the address under which a server answers for this run; the page then asks it for details instead of
-    holding them.
+    holding them, and for news while the run is `going_on`. `agreement` is what people said about the verdicts.
     """
     template = environment().get_template("report.html.j2")
     details = iter(()) if live is not None else payload.details(report, budget=budget)
-    yield from template.generate(**context(report), live=live, details=details, csp=policy(live=live is not None))
+    yield from template.generate(
+        **context(report),
+        live=live,
+        agreement=agreement,
+        going_on=going_on,
+        details=details,
+        csp=policy(live=live is not None),
+    )
 
 
-def policy(*, live: bool) -> str:
-    """The page's Content-Security-Policy: only this page's own script and style, by hash."""
+def policy(*, live: bool, form: bool = False) -> str:
+    """The page's Content-Security-Policy: only this page's own script and style, by hash.
+
+    A `live` page may ask its own server; one with a `form` may also send it there.
+    """
     script, style = asset("page.js"), asset("page.css")
     return "; ".join(
         [
@@ -52,7 +70,7 @@ def policy(*, live: bool) -> str:
             "img-src data:",
             f"connect-src {chr(39)}{'self' if live else 'none'}{chr(39)}",
             "base-uri 'none'",
-            "form-action 'none'",
+            f"form-action {chr(39)}{'self' if form else 'none'}{chr(39)}",
         ]
     )
 

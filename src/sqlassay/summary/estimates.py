@@ -38,7 +38,7 @@ class Estimator:
         def stacked(arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
             if not arrays:
                 return np.zeros(shape).T
-            return np.stack(arrays)[:, order].T.astype(np.float64)
+            return np.stack([a[: len(self.ids)] for a in arrays])[:, order].T.astype(np.float64)
 
         self.sums = stacked([np.frombuffer(c.sums, dtype=np.float64) for c in columns])
         self.counts = stacked([np.frombuffer(c.counts, dtype=f"i{c.counts.itemsize}") for c in columns])

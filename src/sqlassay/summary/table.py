@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from sqlassay.records.value import Broken, Quantity, Ratio, Reading, Reason, Undefined
 
+_STEP = 256
 _REASONS = tuple(Reason)
 _REASON_INDEX = {reason: index for index, reason in enumerate(_REASONS)}
 
@@ -27,8 +28,10 @@ class MetricColumn:
     """Some reading is neither 0 nor 1."""
 
     def reach(self, size: int) -> None:
+        """Make room for `size` cases, and for more to come."""
         missing = size - len(self.counts)
         if missing > 0:
+            missing = max(missing, _STEP)
             self.sums.extend([0.0] * missing)
             self.counts.extend([0] * missing)
             self.lacking.extend([0] * missing)

@@ -1,1 +1,1 @@
-"""The local web page over a folder of runs."""
+"""`sqlassay view`: the pages of a runs folder on this machine, and what people say about the verdicts."""

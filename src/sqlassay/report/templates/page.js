@@ -324,7 +324,7 @@
   async function detailsOf(i) {
     if (live) {
       const c = index.cases[i];
-      const answer = await fetch(`${live}/case?${new URLSearchParams({ id: c.id, p: String(c.p), r: String(c.r), i: String(i) })}`);
+      const answer = await fetch(`${live}/case?${new URLSearchParams({ id: c.id, p: String(c.p), r: String(c.r) })}`);
       return answer.ok ? answer.json() : null;
     }
     const holder = document.getElementById(`d${i}`);
@@ -434,19 +434,21 @@
   }
 
   // Review (only where a server takes it) ------------------------------------------------------------------------
+  let reviewer = "";
   /** @param {HTMLElement} main @param {Entry} c */
   async function reviewForm(main, c) {
     const which = new URLSearchParams({ id: c.id, p: String(c.p), r: String(c.r) });
     const answer = await fetch(`${live}/reviews?${which}`);
     if (!answer.ok || opened === null || index.cases[opened] !== c) return;
     const state = await answer.json();
-    const note = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "note", maxlength: "2000", placeholder: "why (optional)" }));
-    const who = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "who", maxlength: "100", placeholder: "your name", value: state.who || "" }));
-    const said = h("div", { role: "status" }, state.reviews.map((/** @type {any} */ r) => h("p", { class: "small untrusted" }, `${r.who || "someone"}: verdict ${r.verdict}${r.note ? `, ${r.note}` : ""} (${r.at})`)));
+    const note = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "note", maxlength: "2000", "aria-label": "why", placeholder: "why (optional)" }));
+    const who = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "who", maxlength: "100", "aria-label": "your name", placeholder: "your name", value: reviewer }));
+    const said = h("div", { role: "status" }, state.reviews.map((/** @type {any} */ r) => h("p", { class: "small untrusted" }, `${r.who || "someone"}: ${r.verdict.replace("_", " ")}${r.note ? `, ${r.note}` : ""} (${r.at})`)));
     /** @param {string} verdict */
     const send = (verdict) => async () => {
-      const reply = await fetch(`${live}/reviews`, { method: "POST", headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ case_id: state.case_id, phrasing: c.p, repeat: c.r, verdict, note: note.value, who: who.value }) });
+      const reply = await fetch(`${live}/reviews?${which}`, { method: "POST", headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ verdict, note: note.value, who: who.value }) });
+      reviewer = who.value;
       if (reply.ok) { section.remove(); reviewForm(main, c); } else said.append(h("p", { class: "bad" }, "The review could not be kept."));
     };
     const section = block("Review", h("div", { class: "card no-print" }, h("p", { class: "small soft" }, "Is this verdict right? Kept in the run folder, with who and when."), said,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -243,3 +244,22 @@ def test_reading_and_writing_do_without_pydantic() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+strange = st.dictionaries(
+    st.sampled_from(
+        ["case_id", "metrics", "status", "queries", "evidence", "run_id", "format_version", "retrieval", "x"]
+    ),
+    json_values
+    | st.dictionaries(
+        any_text, st.dictionaries(st.sampled_from(["value", "hits", "total", "unit", "broken"]), json_values)
+    ),
+    max_size=5,
+)
+
+
+@given(strange)
+def test_a_strange_record_is_refused_and_nothing_else_happens(plain: dict[str, Any]) -> None:
+    for read in (wire.read_turn, wire.read_measurement, wire.read_manifest, wire.read_case):
+        with contextlib.suppress(RecordError):
+            read(plain)

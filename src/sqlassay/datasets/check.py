@@ -50,7 +50,7 @@ def check(
             used.setdefault(name, []).append(case)
     for name, members in used.items():
         for warning in databases[name].warnings():
-            remedy = "see the words themselves"
+            remedy = "the run goes on all the same, and its report says so too"
             findings.append(found(Code.DATABASE_RIGHTS, f"database {name!r}: {warning}", remedy=remedy))
         other = (shuffled or {}).get(name)
         _check_database(members, databases[name], other, limits, findings, understandings, results)

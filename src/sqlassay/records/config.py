@@ -129,6 +129,10 @@ _PLAIN_HEADERS = frozenset({"accept", "accept-encoding", "accept-language", "con
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-[^}]*)?\}")
 _ONLY_VARIABLES = re.compile(r"^(?:(?:Bearer|Basic|Token|ApiKey|Digest) +)?(?:\$\{\w+\})+$", re.IGNORECASE)
 _URL_USER = re.compile(r"(?P<head>[\w+.-]+://[^/?#\s:@]*:)(?P<secret>[^/?#\s]*)(?=@)")
+_OPTION = re.compile(r"(?P<head>(?<![\w-])--?(?P<name>[\w-]+) +)(?P<secret>'[^']*'|\"[^\"]*\"|[^\s-]\S*)")
+_FLAG = re.compile(rf"--?[\w-]*(?:{_SECRET_KEY.pattern})[\w-]*", re.IGNORECASE)
+_TOKEN = re.compile(r"\b(?:sk-|gh[pousr]_|xox[abp]-|AKIA|eyJ)[\w.-]{12,}")
+"""What well-known services' secrets look like, wherever they stand."""
 _PARAMETER = re.compile(r"(?P<head>(?P<name>[\w.-]+)\s*=\s*)(?P<secret>'[^']*'|[^\s&;,'\"]+)")
 
 
@@ -143,7 +147,8 @@ def redact(value: Any, *, secret: bool = False) -> Any:
     if isinstance(value, Mapping):
         return {str(name): _redact_item(str(name), item, secret=secret) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [redact(item, secret=secret) for item in value]
+        flags = [False, *(isinstance(item, str) and bool(_FLAG.fullmatch(item)) for item in value)]
+        return [redact(item, secret=secret or flag) for item, flag in zip(value, flags, strict=False)]
     if value is None or isinstance(value, bool):
         return value
     if secret:
@@ -165,7 +170,8 @@ def _redact_item(name: str, item: Any, *, secret: bool) -> Any:
 
 def _redact_text(text: str) -> str:
     text = _URL_USER.sub(lambda m: m["head"] + (m["secret"] if _ONLY_VARIABLES.match(m["secret"]) else "***"), text)
-    return _PARAMETER.sub(_redact_parameter, text)
+    text = _OPTION.sub(_redact_parameter, text)
+    return _TOKEN.sub("***", _PARAMETER.sub(_redact_parameter, text))
 
 
 def _redact_parameter(match: re.Match[str]) -> str:

@@ -291,9 +291,10 @@ def _union(arguments: tuple[Any, ...]) -> _Read:
             return None
         if not isinstance(value, Mapping):
             return context.bad(path, f"should be a mapping with a kind, is {_said(value)}")
-        chosen = tagged.get(value.get("kind"))
+        tag = value.get("kind")
+        chosen = tagged.get(tag) if isinstance(tag, str) else None
         if chosen is None:
-            return context.bad((*path, "kind"), *unknown("kind", str(value.get("kind")), map(str, tagged)))
+            return context.bad((*path, "kind"), *unknown("kind", str(tag), map(str, tagged)))
         return chosen(value, path, context)
 
     return read_tagged

@@ -176,7 +176,7 @@ def test_keys(watched: Watched, page_file: Path) -> None:
     page.wait_for_selector("#case h1")
     assert page.locator("#case h1").inner_text() == "films_0001"
     page.keyboard.press("j")
-    page.wait_for_function("document.querySelector('#case h1')?.textContent === 'films_0002'")
+    page.wait_for_selector("#case h1 >> text=films_0002")
     page.keyboard.press("Escape")
     page.wait_for_selector("#list >> visible=true")
     assert page.locator("#search").input_value() == "films_000"

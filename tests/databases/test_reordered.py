@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqlassay.databases import reordered as module
+from sqlassay.databases.connect import connect
 from sqlassay.databases.reordered import reordered
 from sqlassay.errors import DatabaseUnavailable
 from sqlassay.records.execution import Rows
@@ -75,3 +76,26 @@ def test_other_engines_and_large_files_are_not_copied(url: str, monkeypatch: pyt
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(DatabaseUnavailable), reordered(f"sqlite:///{tmp_path}/none.db", name="a"):
         pass
+
+
+def test_duckdb_rows_lie_backwards_too(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    file = tmp_path / "a.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("CREATE TABLE t (a INTEGER PRIMARY KEY, b VARCHAR)")
+        connection.execute("INSERT INTO t VALUES (1, 'x'), (2, 'y')")
+        connection.execute("CREATE SCHEMA s; CREATE TABLE s.u AS SELECT * FROM range(3)")
+        connection.execute("CREATE VIEW v AS SELECT b FROM t")
+    original = connect(f"duckdb:///{file}", name="a")
+    with reordered(f"duckdb:///{file}", name="a") as copy:
+        assert copy is not None
+        with copy.session() as session:
+            for sql, expected in (
+                ("SELECT a FROM t", [(2,), (1,)]),
+                ("SELECT b FROM v", [("y",), ("x",)]),
+                ("SELECT * FROM s.u", [(2,), (1,), (0,)]),
+            ):
+                done = session.execute(sql, limits=Limits())
+                assert isinstance(done, Rows)
+                assert list(done.relation.tuples()) == expected
+    original.close()

@@ -18,6 +18,7 @@ from sqlassay.agents.messages import (
     Signal,
     Transcript,
     arguments_of,
+    listed,
     loaded,
     mapping,
     mappings,
@@ -103,10 +104,17 @@ def reader(settings: Mapping[str, Any] = {}) -> Reader:
 
 
 def _kind(message: Mapping[str, Any]) -> str | None:
-    kind = _CLASSES.get(str(message.get(CLASS_KEY)), message.get("type"))
-    if kind is None and message.get("role") in ("assistant", "user") and "content" in message:
-        return str(message["role"])
-    return kind if isinstance(kind, str) else None
+    """The kind of a message: by its class, its type or its role, else by the fields that only this kind has."""
+    kind = _CLASSES.get(str(message.get(CLASS_KEY)), message.get("type", message.get("role")))
+    if isinstance(kind, str):
+        return kind if kind in _CLASSES.values() else None
+    if "num_turns" in message and "subtype" in message:
+        return "result"
+    if "subtype" in message and "data" in message:
+        return "system"
+    if "content" in message:
+        return "assistant" if "model" in message else "user"
+    return "stream_event" if "event" in message else None
 
 
 def _messages(found: Any) -> list[Mapping[str, Any]]:
@@ -115,8 +123,7 @@ def _messages(found: Any) -> list[Mapping[str, Any]]:
             if isinstance(found.get(key), list):
                 return _messages(found[key])
         found = [found]
-    known = (*_CLASSES.values(),)
-    return [one for one in mappings(found) if _kind(one) in known and not one.get("isMeta")]
+    return [one for one in mappings(found) if _kind(one) is not None and not one.get("isMeta")]
 
 
 def _newest(messages: Sequence[Mapping[str, Any]]) -> tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]:
@@ -194,7 +201,12 @@ def _block(block: Mapping[str, Any]) -> str:
         "ToolResultBlock": "tool_result",
         "TextBlock": "text",
     }
-    return named.get(str(block.get(CLASS_KEY)), str(block.get("type") or ""))
+    stated = named.get(str(block.get(CLASS_KEY)), block.get("type"))
+    if isinstance(stated, str):
+        return stated
+    if "tool_use_id" in block:
+        return "tool_result"
+    return "tool_use" if {"id", "name", "input"} <= set(block) else "text" if "text" in block else ""
 
 
 def _text(block: Mapping[str, Any]) -> str:
@@ -237,7 +249,7 @@ def _signal(result: Mapping[str, Any], entries: Sequence[Entry]) -> tuple[Signal
     if subtype in _BUDGET or result.get("terminal_reason") in ("max_turns", "max_budget"):
         return Signal(status=Status.BUDGET_EXHAUSTED, source=StatusSource.FLAG), None
     if subtype.startswith("error") or result.get("is_error") is True:
-        said = "; ".join(str(one) for one in result.get("errors") or []) or text_or_none(result.get("result"))
+        said = "; ".join(str(one) for one in listed(result.get("errors"))) or text_or_none(result.get("result"))
         error = TurnError(kind=TurnErrorKind.AGENT_CRASH, message=f"{subtype}: {said or ''}".strip(": ")[:2_000])
         return Signal(status=Status.ERROR, source=StatusSource.FLAG), error
     last = next((one for one in reversed(entries) if one.role == "agent" and not one.path), None)
@@ -247,7 +259,7 @@ def _signal(result: Mapping[str, Any], entries: Sequence[Entry]) -> tuple[Signal
 
 def _with_denials(transcript: Transcript, result: Mapping[str, Any] | None) -> Transcript:
     """Calls that the user's permissions held back never reached their tool."""
-    denied = {one.get("tool_use_id") for one in mappings(mapping(result).get("permission_denials"))}
+    denied = {text_or_none(one.get("tool_use_id")) for one in mappings(mapping(result).get("permission_denials"))}
     if not denied:
         return transcript
     calls = tuple(replace(call, blocked=True) if call.call_id in denied else call for call in transcript.calls)

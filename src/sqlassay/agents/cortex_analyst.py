@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlassay.agents.assemble import turn_of
 from sqlassay.agents.base import Reader
-from sqlassay.agents.messages import Signal, Transcript, loaded, mapping, mappings
+from sqlassay.agents.messages import Signal, Transcript, listed, loaded, mapping, mappings
 from sqlassay.agents.statements import role_of
 from sqlassay.agents.toolbox import Toolbox, toolbox
 from sqlassay.errors import ExtractionError
@@ -48,7 +48,7 @@ class CortexAnalystReader:
         talk = mappings(request.get("messages"))
         content = mappings(message.get("content"))
         statements = [one for one in content if isinstance(one.get("statement"), str)]
-        suggestions = [text for one in content for text in one.get("suggestions") or [] if isinstance(text, str)]
+        suggestions = [text for one in content for text in listed(one.get("suggestions")) if isinstance(text, str)]
         sql = str(statements[-1]["statement"]) if statements else None
         signal, error = _ending(response, sql, suggestions)
         transcript = Transcript(

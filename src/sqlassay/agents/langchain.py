@@ -19,7 +19,7 @@ from sqlassay.agents.langchain_runs import (
     roots,
     seconds,
 )
-from sqlassay.agents.messages import Transcript, loaded, mapping, mappings, text_or_none, total
+from sqlassay.agents.messages import Transcript, listed, loaded, mapping, mappings, text_or_none, total
 from sqlassay.agents.toolbox import Toolbox, toolbox
 from sqlassay.agents.typed_output import fields, read_output
 from sqlassay.errors import ExtractionError
@@ -128,7 +128,7 @@ def _interrupts(payload: Mapping[str, Any]) -> Iterator[Any]:
         if value:
             yield from value if isinstance(value, list) else [value]
     for task in mappings(payload.get("tasks")):
-        yield from task.get("interrupts") or []
+        yield from listed(task.get("interrupts"))
 
 
 def _read_list(payload: list[Any]) -> _Read:
@@ -240,7 +240,7 @@ def _read_classic(payload: Mapping[str, Any]) -> _Read:
     """The result of an `AgentExecutor`: pairs of an action and what came back."""
     entries: list[Entry] = []
     question = text_or_none(payload.get("input")) or text_or_none(payload.get("question"))
-    entries.extend(entry(message) for message in payload.get("chat_history") or [] if is_message(message))
+    entries.extend(entry(message) for message in listed(payload.get("chat_history")) if is_message(message))
     entries.append(Entry(role="user", text=question or ""))
     steps = payload.get("intermediate_steps")
     seen: set[str] = set()
@@ -251,7 +251,7 @@ def _read_classic(payload: Mapping[str, Any]) -> _Read:
         raw = action.get("tool_input")
         arguments = raw if isinstance(raw, Mapping) else printed_arguments(raw) or {"query": str(raw or "")}
         call_id = text_or_none(action.get("tool_call_id")) or f"step_{number + 1}"
-        log = [entry(message) for message in action.get("message_log") or [] if is_message(message)]
+        log = [entry(message) for message in listed(action.get("message_log")) if is_message(message)]
         counted = [one for one in log if one.message_id is None or one.message_id not in seen]
         seen.update(one.message_id for one in counted if one.message_id)
         entries.append(

@@ -16,6 +16,7 @@ from sqlassay.agents.messages import (
     Signal,
     Transcript,
     arguments_of,
+    listed,
     loaded,
     mapping,
     mappings,
@@ -209,7 +210,7 @@ def _table(found: Mapping[str, Any]) -> Returned | None:
 
 def _tool_output(source: Mapping[str, Any]) -> Call:
     raw = mapping(source.get("raw_input"))
-    arguments = mapping(raw.get("kwargs")) or {str(n): value for n, value in enumerate(raw.get("args") or [])}
+    arguments = mapping(raw.get("kwargs")) or {str(n): value for n, value in enumerate(listed(raw.get("args")))}
     failed = source.get("is_error")
     content = source.get("content")
     return Call(

@@ -115,45 +115,67 @@ def _parsed(text: str) -> Any:
     return values
 
 
-def plain(value: Any, depth: int = 0) -> Any:
+def plain(value: Any) -> Any:
     """Framework objects as mappings: `model_dump` where there is one, dataclass fields, else public attributes.
 
     The class name is kept under `__class__` for objects that are not mappings; an exception becomes
-    `{"exception": name, "message": text}`.
+    `{"exception": name, "message": text}`. An object that holds itself is cut at that point.
 
     >>> plain(ValueError("no"))
     {'exception': 'ValueError', 'message': 'no'}
     """
-    if value is None or isinstance(value, (str, int, float)):
-        return value.value if isinstance(value, Enum) else value
-    if depth > MAX_DEPTH:
-        return None
-    if isinstance(value, Mapping):
-        return {str(key): plain(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(item, depth + 1) for item in value]
-    if isinstance(value, Enum):
-        return plain(value.value, depth + 1)
-    if isinstance(value, BaseException):
-        return {"exception": type(value).__name__, "message": str(value)}
-    if isinstance(value, type) or callable(value):
-        return getattr(value, "__name__", str(type(value)))
-    return _object(value, depth)
+    return _Plain().of(value, 0)
 
 
-def _object(value: Any, depth: int) -> Any:
+class _Plain:
+    """Takes objects apart, each once, however often and however crosswise they refer to each other."""
+
+    def __init__(self) -> None:
+        self._done: dict[int, Any] = {}
+        self._alive: list[Any] = []
+
+    def of(self, value: Any, depth: int) -> Any:
+        if value is None or isinstance(value, (str, int, float)):
+            return value.value if isinstance(value, Enum) else value
+        if depth > MAX_DEPTH:
+            return None
+        if id(value) in self._done:
+            return self._done[id(value)]
+        self._done[id(value)] = None
+        self._alive.append(value)
+        found = self._apart(value, depth)
+        self._done[id(value)] = found
+        return found
+
+    def _apart(self, value: Any, depth: int) -> Any:
+        if isinstance(value, Mapping):
+            return {str(key): self.of(item, depth + 1) for key, item in value.items()}
+        if isinstance(value, (list, tuple, set, frozenset)):
+            return [self.of(item, depth + 1) for item in value]
+        if isinstance(value, Enum):
+            return self.of(value.value, depth + 1)
+        if isinstance(value, BaseException):
+            return {"exception": type(value).__name__, "message": str(value)}
+        if isinstance(value, type) or callable(value):
+            return getattr(value, "__name__", str(type(value)))
+        fields = _fields(value)
+        if fields is None:
+            return str(value)
+        return {CLASS_KEY: type(value).__name__, **{str(key): self.of(item, depth + 1) for key, item in fields.items()}}
+
+
+def _fields(value: Any) -> Mapping[str, Any] | None:
+    """What an object holds; None where it has no fields that could be told."""
     dump = getattr(value, "model_dump", None)
     if callable(dump):
         dumped = capture(dump, culprit=Culprit.US)
         if isinstance(dumped, Mapping) and not isinstance(dumped, Fault):
-            return {CLASS_KEY: type(value).__name__, **plain(dumped, depth + 1)}
+            return dumped
     if dataclasses.is_dataclass(value):
-        fields = {f.name: getattr(value, f.name, None) for f in dataclasses.fields(value)}
-    elif hasattr(value, "__dict__"):
-        fields = {name: item for name, item in vars(value).items() if not name.startswith("_")}
-    else:
-        return str(value)
-    return {CLASS_KEY: type(value).__name__, **plain(fields, depth + 1)}
+        return {f.name: getattr(value, f.name, None) for f in dataclasses.fields(value)}
+    if hasattr(value, "__dict__"):
+        return {name: item for name, item in vars(value).items() if not name.startswith("_")}
+    return None
 
 
 def text_of(content: Any) -> str:
@@ -209,6 +231,11 @@ def mappings(values: Any) -> list[Mapping[str, Any]]:
     return []
 
 
+def listed(value: Any) -> Sequence[Any]:
+    """The value when it is a list, else an empty one."""
+    return value if isinstance(value, (list, tuple)) else ()
+
+
 def mapping(value: Any) -> Mapping[str, Any]:
     """The value when it is a mapping, else an empty one."""
     return value if isinstance(value, Mapping) else {}
@@ -223,7 +250,7 @@ def whole(value: Any) -> int | None:
     """A count as an integer; booleans and anything that is no finite number give None."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return int(value) if value == value and abs(value) < 1e18 else None
+    return int(value) if value == value and abs(value) < 1e19 else None
 
 
 def total(values: Iterable[int | None]) -> int | None:

@@ -9,7 +9,17 @@ from typing import Any
 from sqlassay.agents.assemble import turn_of
 from sqlassay.agents.base import Reader
 from sqlassay.agents.dialogue import Ending, Entry, Request, transcript_of
-from sqlassay.agents.messages import MAX_DEPTH, arguments_of, loaded, mapping, mappings, text_or_none, total, whole
+from sqlassay.agents.messages import (
+    MAX_DEPTH,
+    arguments_of,
+    listed,
+    loaded,
+    mapping,
+    mappings,
+    text_or_none,
+    total,
+    whole,
+)
 from sqlassay.agents.openai import typed_text
 from sqlassay.agents.openai_items import chat_entries, is_item, item_entries
 from sqlassay.agents.toolbox import WIDELY_USED, Toolbox, toolbox
@@ -108,7 +118,7 @@ def _items(found: Mapping[str, Any]) -> list[Any] | None:
         new = mappings(holder.get("new_items"))
         if new:
             given = holder.get("input")
-            before = [{"role": "user", "content": given}] if isinstance(given, str) else given or []
+            before = [{"role": "user", "content": given}] if isinstance(given, str) else listed(given)
             return [*before, *(item.get("raw_item", item) for item in new)]
     return None
 
@@ -144,7 +154,7 @@ def _data(span: Mapping[str, Any]) -> Mapping[str, Any]:
 def _instructions(spans: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for span in spans:
         if _data(span).get("type") == "generation":
-            for one in chat_entries(_data(span).get("input") or []):
+            for one in chat_entries(_data(span).get("input")):
                 if one.role == "system":
                     yield one.text
 
@@ -155,7 +165,7 @@ def _from_trace(spans: Sequence[Mapping[str, Any]]) -> tuple[list[Entry], tuple[
     generations = [span for span in outer if _data(span).get("type") == "generation"]
     if generations:
         data = _data(generations[-1])
-        entries = list(chat_entries(data.get("input") or []))
+        entries = list(chat_entries(data.get("input")))
         entries.extend(chat_entries([{"role": "assistant", **one} for one in mappings(data.get("output"))]))
         return [one for one in entries if one.role != "system"], ()
     entries = [one for span in outer if _data(span).get("type") == "function" for one in _call(span, ())]

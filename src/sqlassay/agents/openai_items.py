@@ -28,7 +28,7 @@ def is_chat_message(value: Any) -> bool:
     """Whether a value is a Chat Completions message: a role, and content, tool calls or a refusal."""
     return (
         isinstance(value, Mapping)
-        and value.get("role") in _ROLES
+        and text_or_none(value.get("role")) in _ROLES
         and any(key in value for key in ("content", "tool_calls", "function_call", "refusal"))
         and "type" not in value
     )
@@ -44,11 +44,9 @@ def is_item(value: Any) -> bool:
     return is_chat_message(value)
 
 
-def chat_entries(messages: Iterable[Any], *, finish_reason: str | None = None) -> Iterator[Entry]:
+def chat_entries(messages: Any, *, finish_reason: str | None = None) -> Iterator[Entry]:
     """Chat messages in neutral form; what is no message is left out."""
-    for message in messages:
-        if not isinstance(message, Mapping):
-            continue
+    for message in mappings(messages):
         content = message.get("content")
         calls = mappings(message.get("tool_calls")) or [mapping(message.get("function_call"))]
         yield Entry(
@@ -157,7 +155,7 @@ def _merged(first: Entry, second: Entry) -> Entry:
 
 
 def _pieces(item: Mapping[str, Any]) -> Iterator[Entry]:
-    kind = item.get("type")
+    kind = text_or_none(item.get("type"))
     call_id = text_or_none(item.get("call_id")) or text_or_none(item.get("id"))
     if kind in _CALLS:
         raw = item.get("arguments", item.get("input"))

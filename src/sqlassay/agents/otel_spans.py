@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlassay.agents.messages import MAX_DEPTH, mapping, mappings
+from sqlassay.agents.messages import MAX_DEPTH, mapping, mappings, whole
 
 _NAMES = ("gen_ai.tool.name", "tool.name", "tool_call.function.name", "gen_ai.agent.name", "traceloop.entity.name")
 _LLM_OPERATIONS = frozenset(["chat", "text_completion", "generate_content", "completion"])
@@ -158,12 +158,10 @@ def _span(span: Mapping[str, Any]) -> Span:
 
 
 def _time(value: Any) -> int:
-    if isinstance(value, bool):
-        return 0
     if isinstance(value, (int, float)):
-        return int(value)
+        return whole(value) or 0
     if isinstance(value, str):
-        if value.isdigit():
+        if value.isdecimal() and len(value) < 30:
             return int(value)
         try:
             return int(datetime.fromisoformat(value).timestamp() * 1e9)
@@ -184,14 +182,16 @@ def _value(value: Any, depth: int) -> Any:
         return value
     for key, item in value.items():
         if key in ("arrayValue", "array_value"):
-            return [_value(one, depth - 1) for one in mapping(item).get("values") or []]
+            listed = mapping(item).get("values")
+            return [_value(one, depth - 1) for one in listed] if isinstance(listed, list) else []
         if key in ("kvlistValue", "kvlist_value"):
             return {
                 str(one.get("key")): _value(one.get("value"), depth - 1)
                 for one in mappings(mapping(item).get("values"))
             }
         if key in ("intValue", "int_value"):
-            return int(item) if isinstance(item, (int, str)) and str(item).lstrip("-").isdigit() else item
+            written = str(item).removeprefix("-")
+            return int(str(item)) if written.isdecimal() and len(written) < 30 else item
         if key in (
             "stringValue",
             "string_value",
@@ -240,7 +240,7 @@ def nested(attributes: Mapping[str, Any], prefix: str) -> list[dict[str, Any]]:
 def _listed(tree: Any) -> Any:
     if not isinstance(tree, dict):
         return tree
-    if tree and all(key.isdigit() for key in tree):
+    if tree and all(key.isdecimal() and len(key) < 10 for key in tree):
         return [_listed(tree[key]) for key in sorted(tree, key=int)]
     return {key: _listed(value) for key, value in tree.items()}
 

@@ -17,6 +17,7 @@ from sqlassay.agents.messages import (
     Signal,
     Transcript,
     arguments_of,
+    listed,
     loaded,
     mapping,
     mappings,
@@ -67,7 +68,7 @@ class SmolagentsReader:
         known = [step for step in mappings(steps) if _is_step(step)]
         if steps and not known and not exception:
             raise ExtractionError("not a smolagents run: none of the steps has a task, a step number or a plan")
-        transcript = self._transcript(mapping(found), known, lost=len(steps or []) - len(known))
+        transcript = self._transcript(mapping(found), known, lost=len(listed(steps)) - len(known))
         return turn_of(transcript, self.tools, adapter=f"{self.name} {self.version}")
 
     def _transcript(self, found: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], *, lost: int) -> Transcript:

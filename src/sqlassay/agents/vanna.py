@@ -16,6 +16,7 @@ from sqlassay.agents.messages import (
     Signal,
     Transcript,
     arguments_of,
+    listed,
     loaded,
     mapping,
     mappings,
@@ -211,7 +212,7 @@ def _returned(turn: Turn, components: Sequence[Mapping[str, Any]]) -> Returned |
     if len(with_rows) == len(tables):
         chosen = [at for at, query in enumerate(with_rows) if query.sql == turn.candidate_sql]
         shown = tables[chosen[-1]] if chosen else shown
-    names = tuple(str(name) for name in shown.get("columns") or ())
+    names = tuple(str(name) for name in listed(shown.get("columns")))
     rows = [[row.get(name) for name in names] for row in mappings(shown.get("data", shown.get("rows")))]
     count, cap = whole(shown.get("row_count")), whole(shown.get("max_rows_displayed"))
     cut = None if count is None or cap is None else count > cap

@@ -39,6 +39,7 @@ class Reply:
     content_type: str = "application/json"
     headers: dict[str, str] = field(default_factory=dict)
     delay_s: float = 0.0
+    keeps_open: bool = False
 
 
 class Server:
@@ -47,6 +48,7 @@ class Server:
     def __init__(self) -> None:
         self.replies: list[Reply] = [Reply()]
         self.asked: list[Asked] = []
+        self.stopped = threading.Event()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -61,12 +63,14 @@ class Server:
                 data = reply.body.encode()
                 self.send_response(reply.status)
                 self.send_header("Content-Type", reply.content_type)
-                self.send_header("Content-Length", str(len(data)))
+                self.send_header("Content-Length", str(len(data) + (1000 if reply.keeps_open else 0)))
                 for key, value in reply.headers.items():
                     self.send_header(key, value)
                 self.end_headers()
                 try:
                     self.wfile.write(data)
+                    if reply.keeps_open:
+                        outer.stopped.wait(10)
                 except OSError:
                     self.close_connection = True
 
@@ -94,6 +98,7 @@ class Server:
 def server() -> Iterator[Server]:
     made = Server()
     yield made
+    made.stopped.set()
     made.http.shutdown()
     made.http.server_close()
 
@@ -225,6 +230,20 @@ async def test_a_stream_of_events(
 async def test_a_stream_that_ended_too_early(server: Server) -> None:
     with pytest.raises(ExtractionError, match="ended without an event 'final'"):
         await server.turn(Reply(body='data: {"d": 1}\n\n', content_type="text/event-stream"), stream={"event": "final"})
+
+
+@pytest.mark.parametrize(
+    ("body", "stream"),
+    [
+        ('event: final\ndata: {"sql": "SELECT 1"}\n\n', {"event": "final"}),
+        ('data: {"sql": "SELECT 1"}\n\ndata: [DONE]\n\n', {}),
+    ],
+)
+async def test_a_stream_that_is_never_closed_is_not_waited_for(
+    server: Server, body: str, stream: dict[str, str]
+) -> None:
+    reply = Reply(body=body, content_type="text/event-stream", keeps_open=True)
+    assert (await server.turn(reply, stream=stream, timeout_s=5)).candidate_sql == "SELECT 1"
 
 
 async def test_json_lines(server: Server) -> None:

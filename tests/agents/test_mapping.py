@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -80,6 +81,24 @@ def test_an_answer_that_quotes_sql_while_the_sql_slot_is_empty_declares_none() -
     turn = read({"sql": None, "answer": "You could run ```sql\nSELECT 1\n```"})
     assert turn.candidate_sql is None
     assert read({"answer": "```sql\nSELECT 1\n```"}).candidate_sql == "SELECT 1"
+
+
+@pytest.mark.parametrize(
+    ("payload", "status"),
+    [
+        ("I cannot answer that from this database.", Status.UNSUPPORTED),
+        ({"answer": "Do you mean the home or the billing country?"}, Status.CLARIFICATION),
+        ({"sql": "I'm sorry, but I can't help with that."}, Status.UNSUPPORTED),
+    ],
+)
+def test_words_of_refusal_count_only_without_sql_and_without_a_status(payload: Any, status: Status) -> None:
+    turn = read(payload)
+    assert (turn.status, turn.status_source) == (status, StatusSource.TEXT_RULE)
+    assert read(payload, text_rules=False).status_source is StatusSource.INFERRED
+    fields = payload if isinstance(payload, dict) else {"answer": payload}
+    assert read({**fields, "queries": ["SELECT 1"]}).status is Status.SUCCESS
+    assert read({**fields, "status": "SUCCESS"}).status_source is StatusSource.DECLARED
+    assert read({**fields, "status": "unheard of"}).status_source is StatusSource.INFERRED
 
 
 @pytest.mark.parametrize("status", list(Status))
@@ -212,6 +231,15 @@ def test_fields_of_a_wrong_type_are_gaps() -> None:
 def test_a_recorded_turn_comes_back_as_it_was() -> None:
     turn = read({"sql": "SELECT 1", "answer": "1", "status": "SUCCESS", "queries": [{"sql": "SELECT 2"}]})
     assert read(turn.to_dict()) == turn
+
+
+def test_data_nested_without_end_is_cut_and_can_be_written() -> None:
+    deep: Any = "x"
+    for _ in range(5000):
+        deep = {"a": [deep]}
+    turn = read({"stages": {"plan": deep}, "returned": [[deep]], "queries": [{"sql": "SELECT 1", "seen": [deep]}]})
+    assert len(json.dumps(turn.to_dict())) < 5000
+    assert sum("nested deeper" in gap for gap in turn.gaps) == 3
 
 
 plain = st.recursive(

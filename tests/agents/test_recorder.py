@@ -18,7 +18,7 @@ from sqlassay.agents.recorder import merge, record, recording
 from sqlassay.agents.registry import build
 from sqlassay.records.ask import Ask
 from sqlassay.records.case import Status
-from sqlassay.records.turn import CandidateSource, Query, Role, Turn
+from sqlassay.records.turn import CandidateSource, Query, Role, StatusSource, Turn
 
 
 @pytest.fixture
@@ -141,6 +141,17 @@ async def test_a_python_agents_turn_holds_what_it_sent(connection: Any, asynchro
     assert [query.sql for query in turn.queries] == ["SELECT a FROM t", "SELECT COUNT(*) FROM t"]
     assert turn.answer == "There are 3 rows."
     assert (turn.candidate_sql, turn.status) == ("SELECT COUNT(*) FROM t", Status.SUCCESS)
+
+
+async def test_words_of_refusal_after_a_query_that_ran_are_an_answer(connection: Any) -> None:
+    def agent(_question: str) -> str:
+        connection.execute("SELECT a FROM t").fetchall()
+        return "There are three. Which of them do you mean?"
+
+    built = build({"kind": "python", "target": agent}, base_dir=".")
+    turn = built.read(await built.ask(Ask(question="?", request_id="1")))
+    await built.close()
+    assert (turn.status, turn.status_source) == (Status.SUCCESS, StatusSource.INFERRED)
 
 
 async def test_a_crash_keeps_what_was_sent_before(connection: Any) -> None:

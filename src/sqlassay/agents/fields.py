@@ -26,6 +26,8 @@ from sqlassay.records.turn import (
 
 E = TypeVar("E", bound=StrEnum)
 
+_DEPTH = 40
+
 
 class Gaps:
     """What could not be read of a payload, in words, each once."""
@@ -40,6 +42,31 @@ class Gaps:
     @property
     def found(self) -> tuple[str, ...]:
         return tuple(self._found)
+
+
+def bounded(value: Any, *, field: str, gaps: Gaps) -> Any:
+    """Data of anybody's making with nothing nested deeper than 40 levels, so that it can be written and compared."""
+    level = [value]
+    for _ in range(_DEPTH):
+        level = [item for node in level for item in _inside(node) if isinstance(item, (Mapping, list, tuple))]
+        if not level:
+            return value
+    gaps.add(f"{field}: nested deeper than {_DEPTH} levels; what lies deeper was left out")
+    return _cut(value, _DEPTH)
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, (list, tuple)) else ()
+
+
+def _cut(value: Any, depth: int) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _cut(item, depth - 1) for key, item in value.items()} if depth else "..."
+    if isinstance(value, (list, tuple)):
+        return [_cut(item, depth - 1) for item in value] if depth else "..."
+    return value
 
 
 def text_of(value: Any, *, field: str, gaps: Gaps) -> str | None:
@@ -176,6 +203,7 @@ def seen_of(value: Any, *, field: str, gaps: Gaps) -> Seen | None:
     """What the agent saw: a mapping with `content`, `truncated`, ..., or the content itself."""
     if value is None:
         return None
+    value = bounded(value, field=field, gaps=gaps)
     known = {item.name for item in fields_of(Seen)}
     if isinstance(value, Mapping) and value and set(value) <= known:
         return Seen(
@@ -191,6 +219,7 @@ def returned_of(value: Any, *, gaps: Gaps) -> Returned | None:
     """The shown table: a mapping with `columns` and `rows`, a list of rows, or a list of mappings."""
     if value is None:
         return None
+    value = bounded(value, field="returned", gaps=gaps)
     given: Mapping[str, Any] = value if isinstance(value, Mapping) else {"rows": value}
     unknown_keys(given, Returned, field="returned", gaps=gaps)
     rows = given.get("rows")
@@ -213,6 +242,7 @@ def returned_of(value: Any, *, gaps: Gaps) -> Returned | None:
 def stages_of(value: Any, *, gaps: Gaps) -> Mapping[str, Mapping[str, Any]]:
     """Stage name to a plain mapping; a stage without content is absent; a bare value stands under `value`."""
     found: dict[str, Mapping[str, Any]] = {}
+    value = bounded(value, field="stages", gaps=gaps)
     for name, stage in mapping_of(value, field="stages", gaps=gaps).items():
         if stage is None or stage in ("", {}, []):
             continue

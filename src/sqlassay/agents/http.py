@@ -163,7 +163,13 @@ class HttpAgent:
         elif not params and "{question}" not in self._url:
             params = {"question": ask.question}
         return Request(
-            method=self._method, url=fill_url(self._url, fields), headers=headers, params=params, json=body, text=text
+            method=self._method,
+            url=fill_url(self._url, fields),
+            headers=headers,
+            params=params,
+            json=body,
+            text=text,
+            last_event=self._stream.event,
         )
 
     async def _poll(
@@ -221,7 +227,7 @@ class _Stream:
         for key in settings:
             if key not in _STREAM:
                 raise ConfigError(f"agent.stream.{key}: unknown setting{did_you_mean(key, _STREAM)}")
-        self._event = optional_text(settings, "event")
+        self.event = optional_text(settings, "event")
         join = settings.get("join")
         self._join = None if join is None else compiled(join, setting="agent.stream.join")
 
@@ -233,11 +239,11 @@ class _Stream:
         if self._join is not None:
             pieces = [found_at(self._join, event.data) for event in events if isinstance(event.data, (Mapping, list))]
         text = "".join(piece for piece in pieces if isinstance(piece, str))
-        if self._event is not None:
-            named = [event.data for event in events if event.name == self._event]
+        if self.event is not None:
+            named = [event.data for event in events if event.name == self.event]
             if not named:
                 raise ExtractionError(
-                    f"the stream ended without an event {self._event!r}",
+                    f"the stream ended without an event {self.event!r}",
                     hint=f"its events: {', '.join(sorted({event.name for event in events})) or 'none'}",
                 )
             last = named[-1]

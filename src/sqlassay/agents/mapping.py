@@ -28,6 +28,7 @@ from sqlassay.agents.fields import (
     usage_of,
     whole_of,
 )
+from sqlassay.agents.refusals import status_in
 from sqlassay.agents.statements import looks_like_sql
 from sqlassay.errors import ConfigError, ExtractionError
 from sqlassay.records.case import Status
@@ -52,12 +53,14 @@ _FENCE = re.compile(r"```[\w+-]*|`")
 class MappingReader:
     """Text, or a mapping with the turn record's fields and short names, to a turn (specification sections 3 and 10).
 
-    `statuses` maps the agent's own status words (case-folded) to ours.
+    `statuses` maps the agent's own status words (case-folded) to ours. With `text_rules` an answer that reports no
+    status, with no SQL in the whole turn, is read for the words of a refusal.
     """
 
     name: str = "mapping"
     version: str = "1"
     statuses: Mapping[str, Status] = dataclasses.field(default_factory=dict)
+    text_rules: bool = True
 
     def read(self, payload: Any) -> Turn:
         """Build the turn.
@@ -65,14 +68,19 @@ class MappingReader:
         Raises:
             ExtractionError: the payload is neither text nor a mapping nor nothing.
         """
-        return turn_from(payload, adapter=f"{self.name} {self.version}", statuses=self.statuses)
+        return turn_from(
+            payload, adapter=f"{self.name} {self.version}", statuses=self.statuses, text_rules=self.text_rules
+        )
 
 
-def turn_from(payload: Any, *, adapter: str, statuses: Mapping[str, Status] | None = None) -> Turn:
+def turn_from(
+    payload: Any, *, adapter: str, statuses: Mapping[str, Status] | None = None, text_rules: bool = True
+) -> Turn:
     """Text, a mapping or nothing to a turn.
 
-    A status that is not reported is inferred: SUCCESS when there is a query or an answer. SQL is taken out of
-    fences and prose, and otherwise left as it is. Fields of a wrong type and unknown fields become gaps.
+    A status that is not reported is inferred: SUCCESS when there is a query or an answer, unless there is no SQL at
+    all and the answer reads like a refusal (`text_rule`). SQL is taken out of fences and prose, and otherwise left as
+    it is. Fields of a wrong type and unknown fields become gaps.
 
     >>> turn = turn_from({"sql": "SELECT 1", "answer": "One."}, adapter="python 1")
     >>> turn.candidate_sql, turn.candidate_source.value, turn.status.value, turn.status_source.value
@@ -86,7 +94,7 @@ def turn_from(payload: Any, *, adapter: str, statuses: Mapping[str, Status] | No
     if payload is None:
         return Turn(adapter=adapter, gaps=("the agent returned nothing",))
     if isinstance(payload, str):
-        return _conclude(_from_text(payload), adapter=adapter, gaps=Gaps())
+        return _conclude(_from_text(payload), adapter=adapter, gaps=Gaps(), text_rules=text_rules)
     if not isinstance(payload, Mapping):
         raise ExtractionError(
             f"the agent returned {kind_of(payload)}; expected text or a mapping",
@@ -97,7 +105,8 @@ def turn_from(payload: Any, *, adapter: str, statuses: Mapping[str, Status] | No
     for key in given:
         if key not in KNOWN_KEYS:
             gaps.add(f"unknown field {brief(key)}{did_you_mean(key, sorted(KNOWN_KEYS))}")
-    return _conclude(_from_mapping(given, statuses=statuses or {}, gaps=gaps), adapter=adapter, gaps=gaps)
+    turn = _from_mapping(given, statuses=statuses or {}, gaps=gaps)
+    return _conclude(turn, adapter=adapter, gaps=gaps, text_rules=text_rules and not given.get("status"))
 
 
 def statuses_from(value: Any) -> Mapping[str, Status]:
@@ -176,7 +185,7 @@ def _from_mapping(given: Mapping[str, Any], *, statuses: Mapping[str, Status], g
     return turn
 
 
-def _conclude(turn: Turn, *, adapter: str, gaps: Gaps) -> Turn:
+def _conclude(turn: Turn, *, adapter: str, gaps: Gaps, text_rules: bool) -> Turn:
     """Choose the answer query, infer a status that was not reported, and sign the record."""
     if turn.candidate_source is CandidateSource.NONE or turn.candidate_sql is not None:
         turn = choose_candidate(turn)
@@ -185,9 +194,18 @@ def _conclude(turn: Turn, *, adapter: str, gaps: Gaps) -> Turn:
     if turn.status is None:
         if turn.error is not None:
             turn = replace(turn, status=Status.ERROR, status_source=StatusSource.FLAG)
+        elif text_rules and (refused := _refusal_in(turn)) is not None:
+            turn = replace(turn, status=refused, status_source=StatusSource.TEXT_RULE)
         elif turn.candidate_sql is not None or turn.answer is not None or turn.queries:
             turn = replace(turn, status=Status.SUCCESS, status_source=StatusSource.INFERRED)
     return replace(turn, adapter=turn.adapter or adapter, gaps=tuple(dict.fromkeys((*turn.gaps, *gaps.found))))
+
+
+def _refusal_in(turn: Turn) -> Status | None:
+    """What the words of an answer say of a turn without any SQL."""
+    if turn.candidate_sql is not None or turn.queries:
+        return None
+    return status_in(turn.answer, ran=False)
 
 
 def sql_in(text: str) -> str | None:

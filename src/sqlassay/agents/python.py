@@ -10,9 +10,10 @@ from typing import Any
 from sqlassay.agents.base import Agent, Reader
 from sqlassay.agents.calls import Caller, context_for
 from sqlassay.agents.fields import Gaps, queries_of
-from sqlassay.agents.mapping import statuses_from, turn_from
+from sqlassay.agents.mapping import MappingReader, statuses_from
 from sqlassay.agents.plain import plain
 from sqlassay.agents.recorder import merge, recording
+from sqlassay.agents.refusals import status_in
 from sqlassay.agents.settings import check_known, optional_mapping, optional_text, seconds
 from sqlassay.agents.target import load_target
 from sqlassay.errors import AgentFailure, AgentUnreachable, ConfigError, ExtractionError, Fault
@@ -76,7 +77,7 @@ class PythonAgent:
         self.name = name
         self._function = function
         self._timeout_s = timeout_s
-        self._reader = reader if reader is not None else ResultReader(statuses={})
+        self._reader = reader if reader is not None else MappingReader(name=KIND, version=VERSION)
         self._caller = Caller()
 
     async def ask(self, ask: Ask) -> Any:
@@ -104,27 +105,19 @@ class PythonAgent:
         await self._caller.close()
 
 
-class ResultReader:
-    """What a function returned to a turn: text, a mapping, a record or model with the turn's fields."""
-
-    name = KIND
-    version = VERSION
-
-    def __init__(self, *, statuses: Mapping[str, Status]) -> None:
-        self._statuses = statuses
-
-    def read(self, payload: Any) -> Turn:
-        """See `sqlassay.agents.mapping.turn_from`."""
-        return turn_from(payload, adapter=f"{self.name} {self.version}", statuses=self._statuses)
-
-
 def result_reader(settings: Mapping[str, Any], *, kind: str, default: str | None = None) -> Reader:
     """The reader that `read:` names (with `read_settings`), else the one for plain results."""
     name = optional_text(settings, "read") or default
     if name is None:
-        return ResultReader(statuses=statuses_from(settings.get("statuses")))
-    if settings.get("statuses") is not None:
-        raise ConfigError(f"agent.statuses: kind {kind!r} does not use it together with `read`")
+        text_rules = settings.get("text_rules", True)
+        if not isinstance(text_rules, bool):
+            raise ConfigError(f"agent.text_rules: expected true or false, got {text_rules!r}")
+        return MappingReader(
+            name=KIND, version=VERSION, statuses=statuses_from(settings.get("statuses")), text_rules=text_rules
+        )
+    for key in ("statuses", "text_rules"):
+        if settings.get(key) is not None:
+            raise ConfigError(f"agent.{key}: kind {kind!r} does not use it together with `read`")
     from sqlassay.agents.registry import reader
 
     return reader(name, optional_mapping(settings, "read_settings"))
@@ -180,6 +173,10 @@ def read_recorded(payload: Any, reader: Reader) -> Turn:
         turn = reader.read(result)
     unattributed = payload.get("unattributed")
     turn = merge(turn, recorded, unattributed=unattributed if isinstance(unattributed, int) else 0)
+    if turn.status_source is StatusSource.TEXT_RULE and any(query.succeeded for query in recorded):
+        refused = status_in(turn.answer, ran=True)
+        source = StatusSource.INFERRED if refused is None else StatusSource.TEXT_RULE
+        turn = replace(turn, status=Status.SUCCESS if refused is None else refused, status_source=source)
     return turn if error is None else _failed(turn, error)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 from sqlassay.agents.fields import brief, did_you_mean, kind_of
 from sqlassay.errors import ConfigError
 
-COMMON = frozenset({"kind", "name", "timeout_s", "statuses", "read", "read_settings", "expect"})
-"""Settings of every kind: its name, seconds per question, the agent's status words, a framework's reader, and what
-`doctor` must see."""
+COMMON = frozenset({"kind", "name", "timeout_s", "statuses", "text_rules", "read", "read_settings", "expect"})
+"""Settings of every kind: its name, seconds per question, the agent's status words, whether words of refusal are read,
+a framework's reader, and what `doctor` must see."""
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 

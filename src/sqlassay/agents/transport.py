@@ -33,6 +33,8 @@ class Request:
     params: Mapping[str, str]
     json: Any = None
     text: str | None = None
+    last_event: str | None = None
+    """The event after which a stream of events is not read on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +149,11 @@ class Transport:
 
     async def _text(self, response: httpx.Response, request: Request) -> str:
         taken = bytearray()
+        streams = response.headers.get("content-type", "").lower().startswith("text/event-stream")
         async for chunk in response.aiter_bytes():
             taken += chunk
+            if streams and has_ended(taken, since=len(taken) - len(chunk), last_event=request.last_event):
+                break
             if len(taken) > self._max_bytes:
                 raise AgentFailure(f"{self._shown(request)} answered more than {self._max_bytes} bytes")
         return bytes(taken).decode(response.charset_encoding or "utf-8", "replace")
@@ -229,6 +234,24 @@ class Transport:
     def _excerpt(self, text: str) -> str:
         flat = " ".join(text.split())
         return self._secrets.redact(flat if len(flat) <= 200 else flat[:197] + "...") or "no text"
+
+
+def has_ended(taken: bytearray, *, since: int, last_event: str | None) -> bool:
+    """Whether a stream of events has said all, though its server may keep it open: `[DONE]`, or the last event whole.
+
+    `since` is how much of `taken` was looked at before.
+
+    >>> has_ended(bytearray(b"event: end\\ndata: 1\\n\\n"), since=0, last_event="end")
+    True
+    """
+    start = max(0, since - 256)
+    if taken.find(b"data: [DONE]", start) >= 0 or taken.find(b"data:[DONE]", start) >= 0:
+        return True
+    if last_event is None:
+        return False
+    at = taken.rfind(f"event: {last_event}".encode(), max(0, since - 65_536))
+    at = max(at, taken.rfind(f"event:{last_event}".encode(), max(0, since - 65_536)))
+    return at >= 0 and (taken.find(b"\n\n", at) >= 0 or taken.find(b"\r\n\r\n", at) >= 0)
 
 
 def retry_after_s(value: str | None) -> float | None:

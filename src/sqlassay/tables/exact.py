@@ -17,9 +17,9 @@ from sqlassay.tables.assignment import Compatibility, search
 from sqlassay.tables.columns import ColumnTies, names_cross
 from sqlassay.tables.encode import Table, tables_of
 from sqlassay.tables.quick import same_bag, same_list, trust_in
-from sqlassay.tables.rows import Bench, Plan, rows_equal
+from sqlassay.tables.rows import Bench, Plan, bench_of, rows_equal
 from sqlassay.tables.rule import Order, TableRule
-from sqlassay.tables.tolerance import HAIR, Agreement, agreement
+from sqlassay.tables.tolerance import HAIR, agreement
 
 _SUBSETS: Final = 256
 """Ways to leave out absent optional columns that are looked at."""
@@ -108,16 +108,17 @@ class _Verdict:
         self.agree = agreement(rule.tolerance)
         self.gold_height = reference.height
         keep, extra = _with_pools(reference, rule.order)
-        self.left, self.right = tables_of(reference, candidate, keep=keep, extra_rows=extra)
         self.plan = _plan(rule.order, self.gold_height, candidate.height)
-        self.bench = self._bench(self.plan, self.agree)
+        if extra:
+            left, right = tables_of(reference, candidate, keep=keep, extra_rows=extra)
+            self.bench = Bench(left, right, plan=self.plan, agree=self.agree, coercions=rule.coercions)
+        else:
+            self.bench = bench_of(reference, candidate, plan=self.plan, agree=self.agree, coercions=rule.coercions)
+        self.left, self.right = self.bench.reference, self.bench.candidate
         self.ties = ColumnTies(rule.links, self.left.names, self.right.names)
         self.fit = self._fit(self.bench)
         self.crossed = False
         self.reference, self.candidate = reference, candidate
-
-    def _bench(self, plan: Plan, agree: Agreement) -> Bench:
-        return Bench(self.left, self.right, plan=plan, agree=agree, coercions=self.rule.coercions)
 
     def _fit(self, bench: Bench) -> Compatibility:
         return Compatibility(bench, self.ties.permitted)
@@ -251,7 +252,9 @@ class _Verdict:
             yield Ceiling.LABELS_CROSSED
         if self.rule.columns == "any" and not by_position and not self.ties.swap_proven(assignment):
             yield Ceiling.SWAP_UNPROVEN
-        if self.gold_height == 1 or _one_value(self.left, self.gold_height):
+        if self.gold_height == 1 or (
+            self.left.width == 1 and self.gold_height and self.bench.distinct_count(0, 0) == 1
+        ):
             yield Ceiling.WEAK_EVIDENCE
         pairs = [(i, j) for i, j in enumerate(assignment) if j is not None]
         if not self.bench.identical(pairs) and self._hair_differs(equal=True, pairs=pairs):
@@ -271,10 +274,7 @@ class _Verdict:
     def _hair_is_wider(self) -> bool:
         """Whether a billionth of some number is more than the rule allows, so that it could accept what the rule did
         not; with guarded and plain rules only very large numbers do."""
-        columns = [table[p] for table in (self.left, self.right) for p in range(table.width)]
-        if not any(column.numeric and not column.only_whole for column in columns):
-            return False
-        return any(1e-9 * column.largest > self.agree.narrow for column in columns)
+        return 1e-9 * self.bench.largest_fraction() > self.agree.narrow
 
 
 def _spread(kept: Sequence[int], order: Sequence[int], width: int) -> tuple[int | None, ...]:
@@ -293,10 +293,6 @@ class _Projection(Table):
     def __init__(self, whole: Table, columns: tuple[Column, ...], kept: Sequence[int]) -> None:
         super().__init__(columns, whole.rows, decimals=True, arrow=whole.arrow)
         self._made = {position: whole[i] for position, i in enumerate(kept)}
-
-
-def _one_value(table: Table, height: int) -> bool:
-    return table.width == 1 and height > 0 and len(set(table[0].cells[:height])) == 1
 
 
 def _with_pools(reference: Relation, order: Order) -> tuple[list[Row] | None, list[Row]]:

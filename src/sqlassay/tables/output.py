@@ -14,12 +14,12 @@ from sqlassay.records.case import Tolerance
 from sqlassay.records.relation import Relation
 from sqlassay.records.settings import ScoreSettings
 from sqlassay.records.value import Ceiling
-from sqlassay.tables.encode import Coercions, tables_of
+from sqlassay.tables.encode import Coercions
 from sqlassay.tables.keys import choose_key
 from sqlassay.tables.pairing import Pair, pair_columns
-from sqlassay.tables.rows import Bench, Plan, rows_equal
+from sqlassay.tables.rows import Bench, Plan, bench_of, rows_equal
 from sqlassay.tables.rule import Links
-from sqlassay.tables.shelves import tally, whole_rows
+from sqlassay.tables.shelves import Tally, tally, whole_rows
 from sqlassay.tables.tolerance import agreement
 
 
@@ -77,15 +77,14 @@ def align(
     >>> [(pair.reference, pair.candidate, pair.by.value) for pair in found.pairs], found.matched_cells
     ([(0, 0, 'values'), (1, 1, 'values')], 3)
     """
-    left, right = tables_of(reference, candidate)
-    coercions = Coercions(dates=settings.coerce_dates, booleans=settings.coerce_booleans)
-    bench = Bench(
-        left,
-        right,
-        plan=Plan(required=left.height),
+    bench = bench_of(
+        reference,
+        candidate,
+        plan=Plan(required=reference.height),
         agree=agreement(tolerance or settings.tolerance),
-        coercions=coercions,
+        coercions=Coercions(dates=settings.coerce_dates, booleans=settings.coerce_booleans),
     )
+    left, right = bench.reference, bench.candidate
     threshold = Fraction(str(settings.pair_threshold))
     pairs = pair_columns(bench, links, threshold=threshold, suggested=suggested)
     key = choose_key(bench, pairs, links.reference, floor=Fraction(str(settings.key_selectivity)))
@@ -121,6 +120,12 @@ def _cells(
         ceilings.add(Ceiling.NO_ROW_KEY)
     if here == there and rows_equal(bench, [(pair.reference, pair.candidate) for pair in pairs]):
         return here * len(pairs), ceilings
+    if bench.large:
+        from sqlassay.tables.large import LargeBench
+        from sqlassay.tables.large_cells import matched_cells
+
+        assert isinstance(bench, LargeBench)
+        return _with_ceiling(matched_cells(bench, pairs, key, limit=limit), ceilings)
     meetings = [bench.meeting(pair.reference, pair.candidate) for pair in pairs]
     left = [bench.reference[p.reference].form(m.form) for p, m in zip(pairs, meetings, strict=True)]
     right = [bench.candidate[p.candidate].form(m.form) for p, m in zip(pairs, meetings, strict=True)]
@@ -136,9 +141,11 @@ def _cells(
         agree=bench.agree,
         limit=limit,
     )
-    if found.large:
-        ceilings.add(Ceiling.LARGE_SHELF)
-    return found.cells, ceilings
+    return _with_ceiling(found, ceilings)
+
+
+def _with_ceiling(found: Tally, ceilings: set[Ceiling]) -> tuple[int, set[Ceiling]]:
+    return found.cells, ceilings | ({Ceiling.LARGE_SHELF} if found.large else set())
 
 
 def _keys(columns: Sequence[Sequence[Any]], places: Sequence[int]) -> Sequence[Any]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from sqlassay.records.relation import Relation
 from sqlassay.tables.cells import is_number
-from sqlassay.tables.encode import Coercions, ColumnCells, Meeting, Table, meet
+from sqlassay.tables.encode import Coercions, ColumnCells, Meeting, Table, meet, tables_of
 from sqlassay.tables.matching import bags_agree, skeleton
 from sqlassay.tables.overlap import Overlap, may_meet, overlap_of
 from sqlassay.tables.tolerance import Agreement
@@ -35,8 +36,24 @@ class Plan:
         return self.reference_groups is not None
 
 
+LARGE: Final = 20_000
+"""Rows on a side from which a comparison goes by arrays of words."""
+
+
+def bench_of(reference: Relation, candidate: Relation, *, plan: Plan, agree: Agreement, coercions: Coercions) -> Bench:
+    """A bench that fits the size of both results."""
+    if max(reference.height, candidate.height) >= LARGE:
+        from sqlassay.tables.large import bench_for
+
+        return bench_for(reference, candidate, plan=plan, agree=agree, coercions=coercions)
+    left, right = tables_of(reference, candidate)
+    return Bench(left, right, plan=plan, agree=agree, coercions=coercions)
+
+
 class Bench:
     """Both tables with the rule to compare them by; meetings of column pairs are decided once."""
+
+    large = False
 
     def __init__(
         self, reference: Table, candidate: Table, *, plan: Plan, agree: Agreement, coercions: Coercions
@@ -114,6 +131,13 @@ class Bench:
         known: dict[Any, int] = {}
         cells = self.reference[i].form(self.meeting(i, j).form)
         return [known.setdefault(cell, len(known)) for cell in cells], len(known)
+
+    def largest_fraction(self) -> float:
+        """The largest magnitude of a number in a table that holds other numbers than integers; 0 when none does."""
+        columns = [table[p] for table in (self.reference, self.candidate) for p in range(table.width)]
+        if all(column.only_whole or not column.numeric for column in columns):
+            return 0.0
+        return max(column.largest for column in columns)
 
     def has_fractions(self, i: int) -> bool:
         """Whether a reference column holds a number that is no integer."""

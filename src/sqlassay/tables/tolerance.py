@@ -76,6 +76,16 @@ class Agreement:
         return self._abs_float if self.mode in ("guarded", "plain") else 0.0
 
     @property
+    def narrowest(self) -> float:
+        """The absolute part of the rule, as a float."""
+        return self._abs_float
+
+    @property
+    def share(self) -> float:
+        """The relative part of the rule, as a float."""
+        return self._rel_float
+
+    @property
     def flat(self) -> float | None:
         """The widest distance at which numbers agree when it is the same everywhere, else None."""
         return self._abs_float if self._rel == 0 else None

@@ -15,7 +15,8 @@ def _names(text: str) -> frozenset[str]:
 _ROWID = frozenset({"rowid", "oid", "_rowid_"})
 _PSEUDO: dict[str, frozenset[str]] = {
     "oracle": _names(
-        "ROWNUM LEVEL ROWID SYSDATE SYSTIMESTAMP USER UID CONNECT_BY_ISLEAF CONNECT_BY_ISCYCLE ORA_ROWSCN"
+        "NEXTVAL CURRVAL ROWNUM LEVEL ROWID SYSDATE SYSTIMESTAMP USER UID ORA_ROWSCN "
+        "CONNECT_BY_ISLEAF CONNECT_BY_ISCYCLE"
     ),
     "postgres": _names("ctid xmin xmax cmin cmax tableoid current_user session_user user current_role"),
     "bigquery": _names("_table_suffix _partitiontime _partitiondate _file_name _change_type _change_timestamp"),
@@ -72,6 +73,8 @@ class Binder:
             source = self.source(self.key(schema), scope)
             if source is not None:  # alias.column.field of a structured column
                 return self._inside(self._of(source, alias, table.this), key)
+        if source is None and key in self._pseudo:
+            return Value(text=f"{alias}.{key}".lower())
         if source is None:
             outer = node.args.get("catalog") or schema or table
             base = self._find(self.key(outer), scope)
@@ -165,7 +168,7 @@ class Binder:
             if at.alias_fallback and key in at.aliases and key not in at.resolving:
                 return at.aliases[key]
             at = at.parent
-        return None
+        return scope.ctes.scalar(key)
 
     def _leftover(self, name: exp.Identifier, key: str, scope: Scope) -> Value:
         if key in self._pseudo:

@@ -180,7 +180,7 @@ Pair = tuple[tuple[Value, Source | None], tuple[Value, Source | None]]
 
 def _pair(resolver: Resolver, node: exp.Expr, scope: Scope) -> Pair | None:
     """The two columns that a conjunct equates, None unless they come from two different sources."""
-    from sqlassay.sql.render import unwrapped
+    from sqlassay.sql.trees import unwrapped
 
     if not isinstance(node, exp.EQ):
         return None

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from sqlassay.sql import functions
-from sqlassay.sql.scope import Outcome, Scope, Value, bounded, ordered
+from sqlassay.sql.conditions import COMPARISONS, PATTERNS, Conditions
+from sqlassay.sql.scope import Outcome, Scope, Source, Value, bounded, ordered
+from sqlassay.sql.trees import chain, is_aggregate, number, unwrapped
 
 if TYPE_CHECKING:
     from sqlassay.sql.resolve import Resolver
 
 Writer = Callable[["Renderer", exp.Expr], str]
 
-_FLIPPED = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<=", "<=>": "<=>"}
-_NEGATED = {"=": "!=", "!=": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
-_COMPARISONS: dict[type[exp.Expr], str] = {
-    exp.EQ: "=", exp.NEQ: "!=", exp.GT: ">", exp.LT: "<", exp.GTE: ">=", exp.LTE: "<=", exp.NullSafeEQ: "<=>",
-}  # fmt: skip
 _ARITHMETIC: dict[type[exp.Expr], str] = {exp.Sub: "-", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "//"}
 _COMMUTATIVE: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Mul: "*"}
 _COMPOUND = (exp.Binary, exp.Connector, exp.Not, exp.Between, exp.In)
 
 
-class Renderer:
+class Renderer(Conditions):
     """Writes expressions of one scope; gathers what they read and whether an aggregate stands in them.
 
     With `full`, subqueries are written whole; else as what they return. `quiet` renders again without collecting.
@@ -72,7 +68,7 @@ class Renderer:
         if isinstance(node, exp.AggFunc):
             return self._aggregate(node)
         if isinstance(node, exp.Query):
-            return self._subquery(node)
+            return self.subquery(node)
         return self._generic(node)
 
     def operand(self, node: exp.Expr) -> str:
@@ -103,123 +99,6 @@ class Renderer:
                 self.resolver.collected.clock = True
             return "'" + text.replace("'", "''") + "'"
         return number(text, keep_point=keep_point)
-
-    # Logic
-
-    def conjuncts(self, node: exp.Expr | None) -> list[exp.Expr]:
-        """The operands of a chain of ANDs, outer parentheses and double negation gone; never recursive on the chain."""
-        if node is None:
-            return []
-        return chain(node, exp.And)
-
-    def conjunct_texts(self, node: exp.Expr | None) -> list[str]:
-        texts: list[str] = []
-        for conjunct in self.conjuncts(node):
-            texts.extend(self.condition(conjunct))
-        return texts
-
-    def condition(self, node: exp.Expr) -> list[str]:
-        """One conjunct as canonical texts: BETWEEN is two comparisons."""
-        if type(node) is exp.Between and not node.args.get("symmetric"):
-            low = self.compare(">=", node.this, node.args["low"])
-            return [low, self.compare("<=", node.this, node.args["high"])]
-        return [self.render(node)]
-
-    def connector(self, node: exp.Expr) -> str:
-        kind, word = (exp.And, " AND ") if isinstance(node, exp.And) else (exp.Or, " OR ")
-        texts: set[str] = set()
-        for operand in chain(node, kind):
-            if isinstance(operand, exp.Between) and kind is exp.And:
-                texts.update(self.condition(operand))
-            elif isinstance(operand, (exp.And, exp.Or, exp.Between)):
-                texts.add(f"({self.render(operand)})")
-            else:
-                texts.add(self.render(operand))
-        return word.join(ordered(texts))
-
-    def negation(self, node: exp.Expr) -> str:
-        inner = unwrapped(node.this)
-        kind = type(inner)
-        if kind in _COMPARISONS and _COMPARISONS[kind] in _NEGATED:
-            return self.compare(_NEGATED[_COMPARISONS[kind]], inner.this, inner.expression)
-        if kind is exp.Not:
-            return self.render(unwrapped(inner.this))
-        if kind is exp.Is:
-            return f"{self.operand(inner.this)} IS NOT {self.render(inner.expression)}"
-        if kind is exp.In:
-            return self.membership(inner, negated=True)
-        if kind is exp.Between:
-            low, high = (self.operand(inner.args[name]) for name in ("low", "high"))
-            return f"{self.operand(inner.this)} NOT BETWEEN {low} AND {high}"
-        if kind in _PATTERNS:
-            return self.pattern(inner, negated=True)
-        if kind is exp.Exists:
-            return "NOT " + self.render(inner)
-        return f"NOT {self.operand(inner)}"
-
-    def between(self, node: exp.Expr) -> str:
-        return " AND ".join(ordered(self.condition(node)))
-
-    def comparison(self, node: exp.Expr) -> str:
-        return self.compare(_COMPARISONS[type(node)], node.this, node.expression)
-
-    def compare(self, sign: str, left: exp.Expr, right: exp.Expr) -> str:
-        a, b = self.operand(left), self.operand(right)
-        if self._goes_last(left, a, right, b):
-            a, b, sign = b, a, _FLIPPED[sign]
-        return f"{a} {sign} {b}"
-
-    def _goes_last(self, left: exp.Expr, a: str, right: exp.Expr, b: str) -> bool:
-        fixed_left, fixed_right = is_constant(left), is_constant(right)
-        if fixed_left != fixed_right:
-            return fixed_left
-        query_left, query_right = isinstance(unwrapped(left), exp.Query), isinstance(unwrapped(right), exp.Query)
-        if query_left != query_right:
-            return query_left
-        return ordered((a, b))[0] != a
-
-    def membership(self, node: exp.Expr, *, negated: bool = False) -> str:
-        this, word = node.this, "NOT IN" if negated else "IN"
-        query = node.args.get("query")
-        if query is not None:
-            return f"{self.operand(this)} {word} {self._subquery(query)}"
-        field = node.args.get("field")
-        if field is not None:
-            table = self.resolver.table_after_in(field, self.scope)
-            if table is not None:
-                return f"{self.operand(this)} {word} {self._written(table)}"
-            return f"{self.operand(this)} {word} {self.render(field)}"
-        items = node.expressions
-        if len(items) == 1 and not isinstance(unwrapped(items[0]), exp.Query):
-            return self.compare("!=" if negated else "=", this, items[0])
-        if len(items) == 1:
-            return f"{self.operand(this)} {word} {self._subquery(unwrapped(items[0]))}"
-        if not items:
-            listed = node.args.get("unnest")
-            inside = "()" if listed is None else self.render(listed)
-            return f"{self.operand(this)} {word} {inside}"
-        texts = {self.operand(item) for item in items}
-        return f"{self.operand(this)} {word} ({', '.join(ordered(texts))})"
-
-    def pattern(self, node: exp.Expr, *, negated: bool = False) -> str:
-        word = _PATTERNS[type(node)]
-        negated = negated != bool(node.args.get("negate"))
-        return f"{self.operand(node.this)} {'NOT ' if negated else ''}{word} {self.operand(node.expression)}"
-
-    def escape(self, node: exp.Expr) -> str:
-        return f"{self.render(node.this)} ESCAPE {self.render(node.expression)}"
-
-    def identity(self, node: exp.Expr) -> str:
-        right = unwrapped(node.expression)
-        if isinstance(right, exp.Not):
-            return f"{self.operand(node.this)} IS NOT {self.render(right.this)}"
-        return f"{self.operand(node.this)} IS {self.operand(right)}"
-
-    def exists(self, node: exp.Expr) -> str:
-        outcome = self.resolver.subquery(unwrapped(node.this), self.scope)
-        if self.full:
-            return f"EXISTS ({bounded(outcome.canonical)})"
-        return f"EXISTS ({', '.join(outcome.tables)})"
 
     # Arithmetic and text
 
@@ -405,6 +284,28 @@ class Renderer:
             return f"{call}({', '.join(parts)})"
         return f"{type(node).__name__.upper()}({', '.join(parts)})"
 
+    def comprehension(self, node: exp.Expr) -> str:
+        """`[x + 1 FOR x IN list IF x > 2]`: the variable is no column."""
+        variable = node.expression
+        names = {self.resolver.binder.key(variable)} if isinstance(variable, exp.Identifier) else set()
+        iterator = self.render(node.args["iterator"])
+        self.scope.sources.append(Source(alias=None, label="x", columns={name: Value(text="x") for name in names}))
+        parts = [self.render(unwrapped(node.this)), iterator]
+        if node.args.get("condition") is not None:
+            parts.append(self.render(unwrapped(node.args["condition"])))
+        self.scope.sources.pop()
+        return f"COMPREHENSION({', '.join(parts)})"
+
+    def columns(self, node: exp.Expr) -> str:  # noqa: ARG002 - the signature of a writer
+        """DuckDB's COLUMNS inside an expression may be any column of the sources."""
+        for source in self.scope.sources:
+            for _, _, value in self.resolver.binder.star(source):
+                self.reads |= value.reads
+                if source.base is not None:
+                    self.resolver.collected.columns_read |= value.reads
+        self.sure = False
+        return "COLUMNS"
+
     def name(self, node: exp.Expr) -> str:
         return str(node.name)
 
@@ -428,14 +329,14 @@ class Renderer:
 
     # Subqueries
 
-    def _subquery(self, node: exp.Expr) -> str:
+    def subquery(self, node: exp.Expr) -> str:
         outcome = self.resolver.subquery(unwrapped(node), self.scope)
         for output in outcome.outputs:
             self.reads |= output.value.reads
             self.aggregate = self.aggregate or output.value.aggregate
-        return self._written(outcome)
+        return self.written(outcome)
 
-    def _written(self, outcome: Outcome) -> str:
+    def written(self, outcome: Outcome) -> str:
         if self.full:
             return f"({bounded(outcome.canonical)})"
         texts = ", ".join(output.value.text for output in outcome.outputs)
@@ -444,64 +345,6 @@ class Renderer:
         return f"(SELECT {bounded(texts)})"
 
 
-def unwrapped(node: exp.Expr) -> exp.Expr:
-    """The node without the parentheses around it."""
-    while isinstance(node, exp.Paren) or (
-        type(node) is exp.Subquery and not node.args.get("alias") and len([a for a in node.args.values() if a]) == 1
-    ):
-        node = node.this
-    return node
-
-
-def chain(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
-    """The operands of a chain of one associative operator, from left to right, without recursion."""
-    operands: list[exp.Expr] = []
-    pending = [unwrapped(node)]
-    while pending:
-        top = pending.pop()
-        if isinstance(top, kind):
-            pending.append(unwrapped(top.expression))
-            pending.append(unwrapped(top.this))
-        else:
-            operands.append(top)
-    return operands
-
-
-def is_constant(node: exp.Expr) -> bool:
-    bare = unwrapped(node)
-    while isinstance(bare, (exp.Neg, exp.Cast)):
-        bare = unwrapped(bare.this)
-    return isinstance(bare, (exp.Literal, exp.Boolean, exp.Null, exp.Parameter, exp.Placeholder))
-
-
-def is_aggregate(node: exp.Expr) -> bool:
-    if isinstance(node, exp.Anonymous):
-        return str(node.this).upper() in functions.AGGREGATES
-    return isinstance(node, exp.AggFunc)
-
-
-def number(text: str, *, keep_point: bool = False) -> str:
-    """A numeric literal in its shortest form; with `keep_point` a decimal does not become an integer.
-
-    >>> number("007.50"), number("1e3"), number("2.0"), number("2.0", keep_point=True)
-    ('7.5', '1000', '2', '2.0')
-    """
-    try:
-        value = Decimal(text)
-    except (InvalidOperation, ValueError):
-        return text
-    if not value.is_finite() or abs(value.adjusted()) > 40:
-        return text
-    short = format(value.normalize(), "f")
-    if keep_point and "." not in short and any(mark in text for mark in ".eE"):
-        short += ".0"
-    return short
-
-
-_PATTERNS: dict[type[exp.Expr], str] = {
-    exp.Like: "LIKE", exp.ILike: "ILIKE", exp.Glob: "GLOB", exp.SimilarTo: "SIMILAR TO", exp.RegexpLike: "REGEXP",
-    exp.RegexpILike: "IREGEXP",
-}  # fmt: skip
 _WRITERS: dict[type[exp.Expr], Writer] = {
     exp.Column: Renderer.column,
     exp.Literal: Renderer.literal,
@@ -527,6 +370,8 @@ _WRITERS: dict[type[exp.Expr], Writer] = {
     exp.Distinct: Renderer.distinct,
     exp.Anonymous: Renderer.anonymous,
     exp.AnonymousAggFunc: Renderer.anonymous,
+    exp.Comprehension: Renderer.comprehension,
+    exp.Columns: Renderer.columns,
     exp.Identifier: Renderer.name,
     exp.Var: Renderer.name,
     exp.Star: Renderer.star,
@@ -535,8 +380,8 @@ _WRITERS: dict[type[exp.Expr], Writer] = {
     exp.Alias: Renderer.alias,
     exp.DataType: Renderer.data_type,
     exp.Tuple: Renderer.tuple,
-    **dict.fromkeys(_COMPARISONS, Renderer.comparison),
+    **dict.fromkeys(COMPARISONS, Renderer.comparison),
     **dict.fromkeys(_ARITHMETIC, Renderer.arithmetic),
     **dict.fromkeys(_COMMUTATIVE, Renderer.commutative),
-    **dict.fromkeys(_PATTERNS, Renderer.pattern),
+    **dict.fromkeys(PATTERNS, Renderer.pattern),
 }

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sqlglot import exp
 
 from sqlassay.sql import joins, sources
 from sqlassay.sql.bind import Binder
+from sqlassay.sql.outputs import SelectList
 from sqlassay.sql.parse import Unparsable, sqlglot_dialect
-from sqlassay.sql.render import Renderer, unwrapped
+from sqlassay.sql.render import Renderer
 from sqlassay.sql.schema import SchemaIndex
 from sqlassay.sql.scope import (
-    LONGEST_INSIDE,
     Collected,
     Cte,
     CteScope,
@@ -26,6 +24,7 @@ from sqlassay.sql.scope import (
     ordered,
     plain,
 )
+from sqlassay.sql.trees import unwrapped
 
 # Where an output alias may be used beside ORDER BY: in WHERE and (not in SQLite) in other items of the select list.
 _ALIAS_ANYWHERE = frozenset({"sqlite", "duckdb", "snowflake", "databricks", "redshift", "clickhouse"})
@@ -41,6 +40,7 @@ class Resolver:
         self.dialect = index.dialect
         self.collected = Collected()
         self.binder = Binder(text, index, self.collected)
+        self.select_list = SelectList(self)
         self.key_texts: dict[int, str] = {}
         """Sort and group keys by node: their text without direction, whole where there is a difference."""
         self.short_key_texts: dict[int, str] = {}
@@ -108,6 +108,9 @@ class Resolver:
             if alias is None:
                 continue
             name = self.binder.key(alias.this)
+            if item.args.get("scalar"):
+                everything.scalars[name] = item.this
+                continue
             columns = tuple(self.binder.key(column) for column in alias.args.get("columns") or ())
             own = recursive or (self.dialect in _SELF_RECURSIVE and isinstance(item.this, exp.SetOperation))
             entry = Cte(name=name, node=item.this, columns=columns, scope=everything if own else seen, parent=parent)
@@ -153,7 +156,7 @@ class Resolver:
         renderer = Renderer(self, scope)
         sources.add(self, node, scope, renderer, shape)
         shape.settle()
-        outputs, opened = self._star(scope, None)
+        outputs, opened = self.select_list.star(scope, None)
         tables = tables_of(scope)
         return Outcome(outputs=outputs, canonical="SELECT * FROM " + shape.written(), open=opened, tables=tables)
 
@@ -175,7 +178,7 @@ class Resolver:
         for i in range(width):
             cell = f"{text}[{i + 1}]" if not single else rows[0]
             value = Value(text=cell, reads=frozenset(reads), aggregate=aggregate, sure=False)
-            outputs.append(Output(key=f"column{i + 1}", name=f"column{i + 1}", value=value))
+            outputs.append(Output(key=self.binder.fold(f"column{i + 1}", False), name=f"column{i + 1}", value=value))
         tail = self._tail(node, Outcome(outputs=outputs), parent, ctes)
         return Outcome(outputs=outputs, canonical=text + tail)
 
@@ -257,7 +260,7 @@ class Resolver:
                 key = self.binder.key(item.args["alias"]) if isinstance(item.args["alias"], exp.Identifier) else ""
                 scope.aliases.setdefault(key, item.this)
         scope.alias_fallback = self.dialect in _ALIAS_ANYWHERE and self.dialect != "sqlite"
-        outputs, opened = self._outputs(node, scope, renderer)
+        outputs, opened = self.select_list.outputs(node, scope, renderer)
         scope.alias_fallback = self.dialect in _ALIAS_ANYWHERE
         parts = self._clauses(node, scope, renderer, shape, outputs)
         if scope.nested or any(s.label.find("\x1f") >= 0 for s in scope.sources):
@@ -400,152 +403,6 @@ class Resolver:
         if offset is not None and isinstance(offset.expression, exp.Expr):
             text += " OFFSET " + renderer.render(offset.expression)
         return text
-
-    # The select list
-
-    def _outputs(self, node: exp.Expr, scope: Scope, renderer: Renderer) -> tuple[list[Output], bool]:
-        outputs: list[Output] = []
-        opened = False
-        for item in node.expressions:
-            star = item if isinstance(item, exp.Star) else item.this if is_star(item) else None
-            if star is not None:
-                source = self._starred(item, scope)
-                found, more = self._star(scope, source)
-                outputs += self._adjusted(star, found, renderer)
-                opened = opened or more
-                continue
-            named = item.args.get("alias") if isinstance(item, exp.Alias) else None
-            inner = item.this if named is not None else item
-            if isinstance(item, exp.Aliases):
-                outputs += self._several(item, renderer)
-                continue
-            value = _bounded(self._with_whole(inner, renderer))
-            outputs.append(self._output(named, inner, value))
-        return outputs, opened
-
-    def _with_whole(self, node: exp.Expr, renderer: Renderer) -> Value:
-        before = renderer.scope.nested
-        renderer.scope.nested = False
-        value = renderer.value(node)
-        nested = renderer.scope.nested
-        renderer.scope.nested = before or nested
-        if not nested:
-            return value
-        whole = Renderer(self, renderer.scope, full=True).value(node)
-        return Value(
-            text=value.text, origin=value.origin, reads=value.reads, aggregate=value.aggregate, sure=value.sure,
-            full=whole.text,
-        )  # fmt: skip
-
-    def _several(self, item: exp.Expr, renderer: Renderer) -> list[Output]:
-        value = renderer.value(item.this)
-        names = [alias for alias in item.expressions if isinstance(alias, exp.Identifier)]
-        several = len(names) > 1
-        return [
-            Output(
-                key=self.binder.key(name),
-                name=name.this,
-                value=Value(text=f"{value.text}[{i + 1}]", reads=value.reads) if several else value,
-            )
-            for i, name in enumerate(names)
-        ]
-
-    def _output(self, named: object, inner: exp.Expr, value: Value) -> Output:
-        if isinstance(named, exp.Identifier):
-            return Output(key=self.binder.key(named), name=named.this, value=value)
-        if isinstance(named, str):
-            return Output(key=self.binder.fold(named, True), name=named, value=value)
-        bare = unwrapped(inner)
-        if isinstance(bare, exp.Column) and isinstance(bare.this, exp.Identifier):
-            return Output(key=self.binder.key(bare.this), name=bare.this.this, value=value)
-        if isinstance(bare, exp.Dot):
-            return Output(key=self.binder.fold(bare.name, False), name=bare.name, value=value)
-        if isinstance(bare, exp.Cast) and isinstance(unwrapped(bare.this), exp.Column):
-            column = unwrapped(bare.this)
-            return Output(key=self.binder.key(column.this), name=column.name, value=value)
-        name = self._engine_name(bare)
-        return Output(key=self.binder.fold(name, True) if name else "", name=name, value=value)
-
-    def _engine_name(self, node: exp.Expr) -> str:
-        """What the engine calls a column without a name, as far as queries may use it: PostgreSQL's function names."""
-        if self.dialect in ("postgres", "redshift"):
-            if isinstance(node, exp.Anonymous):
-                return str(node.this).lower()
-            if isinstance(node, exp.Case):
-                return "case"
-            if isinstance(node, exp.Func):
-                return node.sql_name().lower()
-            return "?column?"
-        return plain(node.sql(self.dialect)) if not isinstance(node, exp.Query) else ""
-
-    def _starred(self, item: exp.Expr, scope: Scope) -> Source | None:
-        if not is_star(item):
-            return None
-        table = item.args.get("table")
-        if not isinstance(table, exp.Identifier):
-            return None
-        source = self.binder.source(self.binder.key(table), scope)
-        if source is None:
-            self.collected.unknown.add(self.index.naming.written(self.binder.key(table)))
-            return Source(alias="", label="?", columns={}, open=True)
-        return source
-
-    def _star(self, scope: Scope, only: Source | None) -> tuple[list[Output], bool]:
-        outputs: list[Output] = []
-        opened = False
-        merged_first = only is None and self.dialect not in ("sqlite", "duckdb") and scope.merged
-        if merged_first:
-            for key, value in scope.merged.items():
-                outputs.append(Output(key=key, name=self.index.naming.written(key), value=value))
-                self.collected.columns_read |= value.reads
-        for source in scope.sources if only is None else [only]:
-            opened = opened or (source.open and source.outputs is None)
-            for key, name, value in self.binder.star(source):
-                if only is None and (key in source.merged_away or (merged_first and key in scope.merged)):
-                    continue
-                shown = scope.merged.get(key, value) if only is None else value
-                if source.base is not None:
-                    self.collected.columns_read |= shown.reads
-                    self.collected.known |= shown.reads
-                outputs.append(Output(key=key, name=name, value=shown))
-        return outputs, opened
-
-    def _adjusted(self, star: exp.Expr, found: list[Output], renderer: Renderer) -> list[Output]:
-        """EXCLUDE, REPLACE and RENAME of a star."""
-        gone = {self.binder.fold(item.name, False) for item in _listed(star, "except_", "except", "exclude")}
-        replaced = {self.binder.fold(item.alias, False): item.this for item in _listed(star, "replace")}
-        new_names = {self.binder.fold(item.this.name, False): item.alias for item in _listed(star, "rename")}
-        if not (gone or replaced or new_names):
-            return found
-        outputs: list[Output] = []
-        for output in found:
-            if output.key in gone:
-                continue
-            if output.key in replaced:
-                output = Output(key=output.key, name=output.name, value=renderer.value(replaced[output.key]))
-            if output.key in new_names:
-                name = new_names[output.key]
-                output = Output(key=self.binder.fold(name, False), name=name, value=output.value)
-            outputs.append(output)
-        return outputs
-
-
-def _bounded(value: Value) -> Value:
-    if len(value.text) <= LONGEST_INSIDE and (value.full is None or len(value.full) <= LONGEST_INSIDE):
-        return value
-    return replace(value, text=bounded(value.text), full=None if value.full is None else bounded(value.full))
-
-
-def _listed(star: exp.Expr, *names: str) -> list[exp.Expr]:
-    for name in names:
-        items = star.args.get(name)
-        if items:
-            return list(items) if isinstance(items, list) else [items]
-    return []
-
-
-def is_star(item: exp.Expr) -> bool:
-    return isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
 
 
 def _all_keyword(keys: list[exp.Expr]) -> bool:

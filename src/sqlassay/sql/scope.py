@@ -164,6 +164,17 @@ class CteScope:
 
     parent: CteScope | None
     entries: dict[str, Cte] = field(default_factory=dict)
+    scalars: dict[str, exp.Expr] = field(default_factory=dict)
+    """ClickHouse's `WITH 5 AS limit`: expressions by name."""
+
+    def scalar(self, name: str) -> exp.Expr | None:
+        at: CteScope | None = self
+        while at is not None:
+            found = at.scalars.get(name)
+            if found is not None:
+                return found
+            at = at.parent
+        return None
 
     def find(self, name: str) -> Cte | None:
         at: CteScope | None = self

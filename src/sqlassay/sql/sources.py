@@ -98,7 +98,9 @@ def _sees_siblings(resolver: Resolver) -> bool:
 
 def _table(resolver: Resolver, node: exp.Expr, scope: Scope) -> Source:
     index, binder = resolver.index, resolver.binder
-    identifiers = [part for part in (node.args.get("catalog"), node.args.get("db"), node.this) if part is not None]
+    identifiers = [
+        part for part in (node.args.get("catalog"), node.args.get("db"), node.this) if isinstance(part, exp.Identifier)
+    ]
     alias = node.args.get("alias")
     named = alias.this if alias is not None else None
     key = binder.key(named) if isinstance(named, exp.Identifier) else None
@@ -142,6 +144,12 @@ def _table(resolver: Resolver, node: exp.Expr, scope: Scope) -> Source:
     return source
 
 
+def _parts(node: exp.Expr) -> tuple[object, ...]:
+    if node.args.get("db") == "":  # T-SQL's `shop..orders` leaves the default schema out
+        return (node.this,)
+    return node.args.get("catalog"), node.args.get("db"), node.this
+
+
 def _local(name: str, dialect: str) -> str:
     """`orders@link` is the table `orders` at the other end of a link (Oracle)."""
     return name.split("@", 1)[0] if dialect == "oracle" and "@" in name else name
@@ -160,7 +168,8 @@ def _unlisted(resolver: Resolver, written: str, parts: tuple[str, ...], label: s
     catalogue = any(part in _SYSTEM_SCHEMAS for part in lowered[:-1]) or lowered[-1].startswith(
         ("pg_", "duckdb_", "sqlite_")
     )
-    unknown = not (catalogue or resolver.index.empty)
+    wildcard = resolver.dialect == "bigquery" and parts[-1].endswith("*")
+    unknown = not (catalogue or wildcard or resolver.index.empty)
     if unknown:
         resolver.collected.unknown.add(written)
     return Source(
@@ -247,7 +256,11 @@ def _function(
     name = str(node.this).upper() if isinstance(node, exp.Anonymous) else ""
     listed = _FUNCTION_COLUMNS.get(name)
     if isinstance(node, exp.JSONTable):
-        listed = tuple(binder.fold(column.name, True) for column in node.find_all(exp.JSONColumnDef) if column.name)
+        listed = tuple(
+            binder.key(column.this)
+            for column in node.find_all(exp.JSONColumnDef)
+            if isinstance(column.this, exp.Identifier)
+        )
     columns: dict[str, Value] = {}
     for i, column in enumerate(names):
         columns[column] = Value(text=text if len(names) == 1 else f"{text}[{i + 1}]", reads=reads)

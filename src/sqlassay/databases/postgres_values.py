@@ -176,6 +176,7 @@ class Catalogue:
         self._relations: set[int] = set()
         self._types: dict[int, tuple[str, Kind]] = {}
         self._fresh: set[int] = set()
+        self._just_registered: set[int] = set()
 
     def columns(self, result: Any) -> tuple[Column, ...]:
         """The output columns of a result, with kinds, declared types and origins."""
@@ -230,6 +231,7 @@ class Catalogue:
         if not oids:
             return
         self._fresh = set()
+        self._just_registered = set()
         for oid, name, kind, element, relation, base in self._connection.execute(
             "SELECT t.oid::int8, t.typname, t.typtype::text, "
             "CASE WHEN t.typcategory = 'A' THEN t.typelem::int8 ELSE 0 END, t.typrelid::int8, b.typname "
@@ -239,7 +241,7 @@ class Catalogue:
         ).fetchall():
             if element:
                 self._types[oid] = (f"{base}[]", Kind.ARRAY)
-                if self._connection.adapters.types.get(element) is None:
+                if element in self._just_registered or self._connection.adapters.types.get(element) is None:
                     self._register(element)
                     self._fresh.add(oid)
             elif relation:
@@ -251,6 +253,7 @@ class Catalogue:
 
     def _register(self, oid: int) -> None:
         """Teach the connection a type that a user made, and the types of its fields."""
+        self._just_registered.add(oid)
         row = self._connection.execute(
             "SELECT typname, typarray::int8, typrelid::int8 FROM pg_type WHERE oid = %s::oid", (oid,)
         ).fetchone()

@@ -8,11 +8,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
+from itertools import islice
 from typing import Any
 
 from sqlassay.records.turn import CandidateSource, Query, Role, Turn
 
 _VALUES_LOOKED_AT = 2_000
+"""Of one statement; with very many statements fewer of each, so that a hostile trace costs no more than a large one."""
+_ALL_VALUES_LOOKED_AT = 200_000
 _ANSWER_LOOKED_AT = 200_000
 _NUMBER = re.compile(r"(?<![\w.,])[-−]?\d[\d.,]{0,40}(?![\w])")
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.|''){1,200})'|\"((?:[^\"\\]|\\.|\"\"){1,200})\"")
@@ -67,8 +70,9 @@ def linked_to_answer(queries: Sequence[Query], *, answer: str | None) -> Query |
             return query
     words, numbers = shown.casefold(), _numbers(shown)
     best: dict[str, tuple[tuple[int, float], Query]] = {}
+    most = min(_VALUES_LOOKED_AT, max(1, _ALL_VALUES_LOOKED_AT // len(queries)))
     for query in queries:
-        strength = _strength(query, words=words, numbers=numbers)
+        strength = _strength(query, words=words, numbers=numbers, most=most)
         if strength[0]:
             known = best.get(_flat(query.sql))
             if known is None or strength >= known[0]:
@@ -79,8 +83,8 @@ def linked_to_answer(queries: Sequence[Query], *, answer: str | None) -> Query |
     return ranked[0][1]
 
 
-def _strength(query: Query, *, words: str, numbers: frozenset[Decimal]) -> tuple[int, float]:
-    values = _values(None if query.seen is None else query.seen.content)
+def _strength(query: Query, *, words: str, numbers: frozenset[Decimal], most: int) -> tuple[int, float]:
+    values = _values(None if query.seen is None else query.seen.content, most=most)
     if not values:
         return 0, 0.0
     found = sum(
@@ -111,10 +115,10 @@ def _is_word_in(value: str, words: str) -> bool:
     return False
 
 
-def _values(content: Any) -> frozenset[str | Decimal]:
+def _values(content: Any, *, most: int) -> frozenset[str | Decimal]:
     found: set[str | Decimal] = set()
-    for cell in _cells(content):
-        if len(found) >= _VALUES_LOOKED_AT:
+    for cell in islice(_cells(content), 10 * most):
+        if len(found) >= most:
             break
         value = _telling(cell)
         if value is not None:

@@ -49,7 +49,7 @@ def reads(text: str, file: str) -> None:
     assert message.startswith(file)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(cases, max_size=3))
 def test_json_of_any_shape(found: list[dict[str, Any]]) -> None:
     text = json.dumps(found)
@@ -58,7 +58,7 @@ def test_json_of_any_shape(found: list[dict[str, Any]]) -> None:
     reads("\n".join(json.dumps(one) for one in found), "cases.jsonl")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.text(st.sampled_from("-:[]{}&*!|>'\"%@`#,? \n\tab1.<~"), max_size=40))
 @example("? - a\n")
 @example("- !!str &a *a\n")
@@ -67,14 +67,14 @@ def test_yaml_of_any_form(text: str) -> None:
     reads(text, "cases.yaml")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.text(st.sampled_from("id,question\n\"';=[{}]ab"), max_size=60))
 def test_csv_of_any_form(text: str) -> None:
     reads(text, "cases.csv")
     reads("id,question,compare_on,expect.plan.x,gold_rows,tags\n" + text, "cases.csv")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.dictionaries(st.sampled_from([*TOP, "databases", "jobs", "timeout", "x"]), values, max_size=5))
 def test_settings_of_any_shape(found: dict[str, Any]) -> None:
     message = "configuration: "

@@ -10,7 +10,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlassay.errors import RecordError, UsageError
@@ -105,6 +105,7 @@ TURN_SCHEMA = jsonschema.Draft202012Validator(wire.schema("turn"))
 SCORE_SCHEMA = jsonschema.Draft202012Validator(wire.schema("score"))
 
 
+@settings(max_examples=50, deadline=None)
 @given(turns)
 def test_a_turn_survives_its_line(turn: Turn) -> None:
     line = wire.write_line(turn)
@@ -258,6 +259,7 @@ strange = st.dictionaries(
 )
 
 
+@settings(max_examples=50, deadline=None)
 @given(strange)
 def test_a_strange_record_is_refused_and_nothing_else_happens(plain: dict[str, Any]) -> None:
     for read in (wire.read_turn, wire.read_measurement, wire.read_manifest, wire.read_case):

@@ -39,8 +39,9 @@ def convert(
     path = Path(source)
     match kind:
         case "spider":
-            whole = spider.read(path, databases=databases, incomplete=True)
-            found = whole if incomplete else spider.read(path, databases=databases)
+            found = spider.read(path, databases=databases, incomplete=incomplete)
+            # Predictions answer the cases left out too: they are known, and left out with them.
+            whole = found if incomplete or answers is None else spider.read(path, incomplete=True)
         case "bird":
             found = whole = bird.read(path, databases=databases, evidence=evidence)
         case "defog":

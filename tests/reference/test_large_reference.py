@@ -107,7 +107,7 @@ def test_words_are_really_used(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_swap_between_two_rows_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "LARGE", 0)
-    left = {"x": [1, 2, 3], "y": ["a", "b", "c"]}
+    left: dict[str, list[Any]] = {"x": [1, 2, 3], "y": ["a", "b", "c"]}
     assert not compare_tables(_as_arrow(left), _as_arrow({"x": [1, 2, 3], "y": ["b", "a", "c"]})).exact
 
 

@@ -118,7 +118,8 @@ def _cells(
         return 0, ceilings
     if key is None:
         ceilings.add(Ceiling.NO_ROW_KEY)
-    if here == there and rows_equal(bench, [(pair.reference, pair.candidate) for pair in pairs]):
+    places = [(pair.reference, pair.candidate) for pair in pairs]
+    if here == there and all(bench.holds(i, j) for i, j in places) and rows_equal(bench, places):
         return here * len(pairs), ceilings
     if bench.large:
         from sqlassay.tables.large import LargeBench
@@ -133,11 +134,11 @@ def _cells(
     tolerant = [m.tolerant for m in meetings]
     if key is None:
         return whole_rows(*rows, tolerant=tolerant, agree=bench.agree) * len(pairs), ceilings
-    places = [pairs.index(pair) for pair in key]
+    own = [pairs.index(pair) for pair in key]
     found = tally(
         *rows,
-        keys=(_keys(left, places), _keys(right, places)),
-        tolerant=[loose and place not in places for place, loose in enumerate(tolerant)],
+        keys=(_keys(left, own), _keys(right, own)),
+        tolerant=[loose and place not in own for place, loose in enumerate(tolerant)],
         agree=bench.agree,
         limit=limit,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Context, Decimal, Inexact, InvalidOperation
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
@@ -17,6 +17,7 @@ HAIR: Final = Tolerance(mode="plain", abs="0", rel="1e-9")
 """The rule against which `decided_by_tolerance` is measured."""
 
 _ULPS: Final = 1e-14
+_DECIMAL: Final = Context(prec=60, traps=[Inexact, InvalidOperation])
 
 
 def same(a: Any, b: Any) -> bool:
@@ -37,7 +38,7 @@ class Agreement:
     True
     """
 
-    __slots__ = ("_abs", "_abs_float", "_rel", "_rel_float", "exact", "interval", "mode")
+    __slots__ = ("_abs", "_abs_decimal", "_abs_float", "_rel", "_rel_float", "exact", "interval", "mode")
 
     def __init__(self, tolerance: Tolerance) -> None:
         self.mode = tolerance.mode
@@ -51,6 +52,7 @@ class Agreement:
             self._abs, self._rel = Fraction(0), Fraction(0)
         if self._abs < 0 or self._rel < 0:
             raise ValueError("a tolerance is never negative")
+        self._abs_decimal = Decimal(self._abs.numerator) / Decimal(self._abs.denominator)
         self._abs_float, self._rel_float = float(self._abs), float(self._rel)
         self.exact = self.mode == "exact" or (self._abs == 0 and self._rel == 0)
         self.interval = self.mode == "plain"
@@ -86,6 +88,13 @@ class Agreement:
         return self._rel_float
 
     @property
+    def millionths(self) -> int | None:
+        """The absolute tolerance in millionths, where it is a whole number of them and nothing else counts."""
+        scaled = self._abs * 10**6
+        counts = self.mode in ("plain", "guarded") and self._rel == 0 and scaled.denominator == 1
+        return int(scaled) if counts else None
+
+    @property
     def flat(self) -> float | None:
         """The widest distance at which numbers agree when it is the same everywhere, else None."""
         return self._abs_float if self._rel == 0 else None
@@ -109,6 +118,10 @@ class Agreement:
         return self._exactly(a, b)
 
     def _exactly(self, a: Any, b: Any) -> bool:
+        if self._rel == 0 and self.mode in ("plain", "guarded"):
+            decided = self._by_decimals(a, b)
+            if decided is not None:
+                return decided
         x, y = as_fraction(a), as_fraction(b)
         if x is None or y is None:
             return False
@@ -120,6 +133,20 @@ class Agreement:
         if self.mode == "guarded" and gap <= max(abs(x), abs(y)) / 10:
             return True
         return rounds_to(x, y) or rounds_to(y, x)
+
+    def _by_decimals(self, a: Any, b: Any) -> bool | None:
+        """The same in decimal arithmetic, which is faster; None where it is not exact or not enough."""
+        try:
+            x = _DECIMAL.create_decimal(repr(a) if type(a) is float else a)
+            y = _DECIMAL.create_decimal(repr(b) if type(b) is float else b)
+            gap = abs(_DECIMAL.subtract(x, y))
+        except (Inexact, InvalidOperation):
+            return None
+        if gap > self._abs_decimal:
+            return False
+        if self.mode == "plain" or gap * 10 <= max(abs(x), abs(y)):
+            return True
+        return None
 
     def _nested(self, a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
         if len(a) != len(b) or a[0] != b[0]:

@@ -8,9 +8,10 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sqlassay.records.query import KeySource, Ordering, OrderPlan, SortKey
+from sqlassay.sql.combine import position_of
 from sqlassay.sql.outputs import is_star
 from sqlassay.sql.parse import is_quoted, tokens_of
-from sqlassay.sql.resolve import Resolver, position_of
+from sqlassay.sql.resolve import Resolver
 from sqlassay.sql.scope import Outcome, plain
 from sqlassay.sql.trees import unwrapped
 

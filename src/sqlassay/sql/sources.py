@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlassay.sql import joins
+from sqlassay.sql.combine import renamed
 from sqlassay.sql.schema import Relation
 from sqlassay.sql.scope import INSTANCE, NO_READS, Outcome, Output, Scope, Source, TableColumns, Value, bounded
 
@@ -178,7 +179,6 @@ def _unlisted(resolver: Resolver, written: str, parts: tuple[str, ...], label: s
 
 
 def _cte(resolver: Resolver, entry: object, alias: str, columns: tuple[str, ...], scope: Scope) -> Source:
-    from sqlassay.sql.resolve import renamed
     from sqlassay.sql.scope import Cte
 
     assert isinstance(entry, Cte)
@@ -186,7 +186,6 @@ def _cte(resolver: Resolver, entry: object, alias: str, columns: tuple[str, ...]
 
 
 def _derived(resolver: Resolver, outcome: Outcome, alias: exp.Expr | None, scope: Scope) -> Source:
-    from sqlassay.sql.resolve import renamed
 
     key = None
     columns: tuple[str, ...] = ()

@@ -11,8 +11,9 @@ from sqlglot import exp
 from sqlassay.errors import Fault
 from sqlassay.records.query import Comprehension, Pieces, Understanding, Unresolved
 from sqlassay.sql import ordering as orders
+from sqlassay.sql.combine import whole_text
 from sqlassay.sql.parse import Unparsable, trees_of, with_room
-from sqlassay.sql.resolve import Resolver, whole_text
+from sqlassay.sql.resolve import Resolver
 from sqlassay.sql.schema import SchemaIndex
 from sqlassay.sql.scope import CteScope, Outcome, plain
 from sqlassay.sql.weak import tables_named

@@ -23,11 +23,14 @@ def read(source: Path, *, databases: str | None = None, incomplete: bool = False
     file = one_file(source, *_FILES)
     stem = f"spider_{file.stem.removesuffix('_gold').removeprefix('gold') or 'dev'}"
     rows = list(_gold_lines(file) if file.suffix in (".sql", ".txt") else rows_of(file))
-    kept = [row for row in rows if incomplete or row.fields.get("db_complete") is not False]
-    cases = tuple(_case(row, f"{stem}_{index:04d}") for index, row in enumerate(rows) if row in kept)
+    cases = tuple(
+        _case(row, f"{stem}_{index:04d}")
+        for index, row in enumerate(rows)
+        if incomplete or row.fields.get("db_complete") is not False
+    )
     found, missing = find_databases((c.database for c in cases if c.database), root=file.parent, given=databases)
     notices = (
-        *counted(len(rows) - len(kept), "cases left out: their database has no rows (db_complete is false)"),
+        *counted(len(rows) - len(cases), "cases left out: their database has no rows (db_complete is false)"),
         *counted(len(missing), f"databases not found: {', '.join(missing)}"),
     )
     return Imported(cases=cases, databases=found, notices=notices, exact_as=("spider",))

@@ -12,6 +12,7 @@ Prints agreements and every difference. The data lie in SQLASSAY_PUBLIC_DATA, el
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import json
 import os
@@ -19,7 +20,7 @@ import re
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -284,6 +285,14 @@ def against_postgres(server: str, root: Path = DATA / "defog") -> dict[str, Tall
     """One tally over every gold query of defog."""
     engines = {name: PostgresEngine(f"{server}/sqlassay_defog_{name}") for name in load_dumps(server, root)}
     tally = Tally()
+    with contextlib.ExitStack() as stack:
+        for engine in engines.values():
+            stack.callback(engine.connection.close)
+        _read_golds(tally, engines, root)
+    return {"gold": tally}
+
+
+def _read_golds(tally: Tally, engines: Mapping[str, PostgresEngine], root: Path) -> None:
     for line in (root / "cases.jsonl").read_text("utf-8").splitlines():
         case = json.loads(line)
         if case["dialect"] != "postgres":
@@ -292,7 +301,6 @@ def against_postgres(server: str, root: Path = DATA / "defog") -> dict[str, Tall
         golds = list(itertools.chain.from_iterable(map(defog_variants, case["gold_sql_alternatives"])))
         for gold in golds:
             tally.check(gold, index(engine.schema), engine.truth(gold))
-    return {"gold": tally}
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import Any
@@ -17,6 +17,7 @@ _VALUES_LOOKED_AT = 2_000
 """Of one statement; with very many statements fewer of each, so that a hostile trace costs no more than a large one."""
 _ALL_VALUES_LOOKED_AT = 200_000
 _ANSWER_LOOKED_AT = 200_000
+_TOKEN = re.compile(r"\w+")
 _NUMBER = re.compile(r"(?<![\w.,])[-−]?\d[\d.,]{0,40}(?![\w])")
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.|''){1,200})'|\"((?:[^\"\\]|\\.|\"\"){1,200})\"")
 
@@ -68,11 +69,19 @@ def linked_to_answer(queries: Sequence[Query], *, answer: str | None) -> Query |
     for query in reversed(queries):
         if any(text and len(text) > 6 and _flat(text).rstrip("; ") in flat for text in (query.sql, query.sql_written)):
             return query
-    words, numbers = shown.casefold(), _numbers(shown)
+    numbers = _numbers(shown)
+    answered = _Answered(
+        words=shown.casefold(),
+        tokens=frozenset(_TOKEN.findall(shown.casefold())),
+        numbers=numbers,
+        places=frozenset(
+            places for number in numbers if isinstance(places := number.as_tuple().exponent, int) and -8 <= places <= 0
+        ),
+    )
     best: dict[str, tuple[tuple[int, float], Query]] = {}
     most = min(_VALUES_LOOKED_AT, max(1, _ALL_VALUES_LOOKED_AT // len(queries)))
     for query in queries:
-        strength = _strength(query, words=words, numbers=numbers, most=most)
+        strength = _strength(query, answered, most=most)
         if strength[0]:
             known = best.get(_flat(query.sql))
             if known is None or strength >= known[0]:
@@ -83,27 +92,45 @@ def linked_to_answer(queries: Sequence[Query], *, answer: str | None) -> Query |
     return ranked[0][1]
 
 
-def _strength(query: Query, *, words: str, numbers: frozenset[Decimal], most: int) -> tuple[int, float]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answered:
+    """The answer, ready to be searched."""
+
+    words: str
+    tokens: frozenset[str]
+    numbers: frozenset[Decimal]
+    places: frozenset[int]
+    """How many decimals its numbers show, as negative exponents."""
+
+
+def _strength(query: Query, answered: _Answered, *, most: int) -> tuple[int, float]:
     values = _values(None if query.seen is None else query.seen.content, most=most)
     if not values:
         return 0, 0.0
     found = sum(
-        _is_number_in(value, numbers) if isinstance(value, Decimal) else _is_word_in(value, words) for value in values
+        _is_number_in(value, answered) if isinstance(value, Decimal) else _is_word_in(value, answered)
+        for value in values
     )
     return found, found / len(values)
 
 
-def _is_number_in(value: Decimal, numbers: frozenset[Decimal]) -> bool:
-    return value in numbers or any(value.quantize(number) == number for number in numbers if _coarser(number, value))
+def _is_number_in(value: Decimal, answered: _Answered) -> bool:
+    """Whether the answer states the number, or the number rounded to as many decimals as it shows of some number."""
+    if value in answered.numbers:
+        return True
+    held = value.as_tuple().exponent
+    if not isinstance(held, int) or value.adjusted() >= 20:
+        return False
+    return any(
+        held < places and value.quantize(Decimal(1).scaleb(places)) in answered.numbers for places in answered.places
+    )
 
 
-def _coarser(number: Decimal, value: Decimal) -> bool:
-    """Whether `number` may be `value` rounded: fewer decimals shown, same size."""
-    shown, held = number.as_tuple().exponent, value.as_tuple().exponent
-    return isinstance(shown, int) and isinstance(held, int) and held < shown <= 0 and abs(number - value) < 1
-
-
-def _is_word_in(value: str, words: str) -> bool:
+def _is_word_in(value: str, answered: _Answered) -> bool:
+    first = _TOKEN.search(value)
+    if first is None or first.group() not in answered.tokens:
+        return False
+    words = answered.words
     at = words.find(value)
     while at >= 0:
         end = at + len(value)

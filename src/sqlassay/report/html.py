@@ -45,9 +45,13 @@ def pieces(
     holding them, and for news while the run is `going_on`. `agreement` is what people said about the verdicts.
     """
     template = environment().get_template("report.html.j2")
-    details = iter(()) if live is not None else payload.details(report, budget=budget)
+    shown = context(report)
+    details: Iterator[str] = iter(())
+    if live is None:
+        room = payload.PAGE - len(shown["index"]) - len(asset("page.js")) - len(asset("page.css"))
+        details = payload.details(report, budget=max(0, min(budget, room - 300_000)))
     yield from template.generate(
-        **context(report),
+        **shown,
         live=live,
         agreement=agreement,
         going_on=going_on,
@@ -163,6 +167,8 @@ def heat_class(estimate: Estimate | None) -> str:
 
 def context(report: Report) -> dict[str, Any]:
     """What the template reads."""
+    from markupsafe import Markup
+
     summary = report.summary
     failing = [row for row in report.buckets if not row.bucket.unscored]
     statuses = sorted({c.expected for c in summary.behaviour} | {c.actual for c in summary.behaviour})
@@ -180,7 +186,7 @@ def context(report: Report) -> dict[str, Any]:
         "statuses": statuses,
         "confusion": {(c.expected, c.actual): c.count for c in summary.behaviour},
         "shape_words": SHAPES,
-        "index": payload.index(report),
+        "index": Markup(payload.embeddable(payload.index(report))),
         "spreads": [
             (row.title, summary.spreads[row.name], max(summary.spreads[row.name].histogram))
             for family in report.families

@@ -18,6 +18,15 @@ from sqlassay.report.words import BUCKETS, CEILINGS, REASONS, SHAPES
 BUDGET = 12_000_000
 """Bytes that the details of all cases may take in one file, so that it stays under 15 MB."""
 
+PAGE = 14_500_000
+"""Bytes that a page may take with everything in it."""
+
+_LEAST = 1_000
+"""No case fits into less."""
+
+_CROWDED = 4_000
+"""Bytes a trial below which the room goes to those that did not pass."""
+
 _RAW = 8_000
 _STATEMENTS = 60
 _WORDED = re.compile(r"^(?:missing|extra) [a-z_ ]{1,20}: ")
@@ -99,22 +108,33 @@ def details(report: Report, *, budget: int = BUDGET) -> Iterator[str]:
     """The details of each trial as JSON, in the order of the index, together within `budget` bytes.
 
     A failing or unscored trial may take three times the share of a passing one; what one leaves over goes to the
-    next. A trial that fits at no level gets an empty text: it can be seen with `sqlassay show` or `sqlassay view`.
+    next; where there is little room for many trials, passing ones get none. A trial without details has an empty
+    text: it can be seen with `sqlassay show` or `sqlassay view`.
     """
-    weights = [1 if row.passed else 3 for row in report.cases]
+    crowded = budget < _CROWDED * len(report.cases)
+    weights = [3 if not row.passed else 0 if crowded else 1 for row in report.cases]
     left, ahead = float(budget), float(sum(weights))
+    fitting = {0: 0, 1: 0, 3: 0}
     for row, weight in zip(report.cases, weights, strict=True):
         allowed = left * weight / ahead if ahead else 0.0
-        text = next((t for t in _variants(report, row) if len(t) <= allowed), "")
+        text = ""
+        if allowed >= _LEAST:
+            # Cases of a run are alike: what fitted the last one is tried first, and one step more.
+            start = max(0, fitting[weight] - 1)
+            for level, variant in enumerate(_variants(report, row, start), start=start):
+                fitting[weight] = level
+                if len(variant) <= allowed:
+                    text = variant
+                    break
         left -= len(text)
         ahead -= weight
         yield text
 
 
-def _variants(report: Report, row: CaseRow) -> Iterator[str]:
+def _variants(report: Report, row: CaseRow, start: int) -> Iterator[str]:
     found = report.detail(row.key, rows=_LEVELS[0].rows)
     assert found is not None
-    for level in _LEVELS:
+    for level in _LEVELS[start:]:
         cut = found if found.grid is None else replace(found, grid=narrowed(found.grid, level.rows))
         yield embeddable(detail(cut, text=level.text, raw=level.raw, cells=level.cells))
 

@@ -155,10 +155,11 @@
   /** @type {number|null} */ let opened = null;
   let listParameters = new URLSearchParams();
 
+  const collator = new Intl.Collator("en", { numeric: true });
   /** @param {Entry} c */
   const verdict = (c) => c.v === null ? "unscored" : c.v ? "passed" : "failed";
   /** @param {(c: Entry) => any} pick @returns {string[]} */
-  const distinct = (pick) => [...new Set(index.cases.flatMap((c) => pick(c) ?? []))].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  const distinct = (pick) => [...new Set(index.cases.flatMap((c) => pick(c) ?? []))].sort(collator.compare);
   const FILTERS = /** @type {[string, string, (c: Entry) => string|string[]|undefined][]} */ ([
     ["verdict", "Verdict", verdict], ["bucket", "Cause", (c) => c.b], ["category", "Category", (c) => c.cat], ["difficulty", "Difficulty", (c) => c.dif],
     ["tag", "Tag", (c) => c.tag], ["table", "Table", (c) => c.tab], ["tables", "Tables read", (c) => c.tab && String(c.tab.length)], ["database", "Database", (c) => c.db],
@@ -202,7 +203,7 @@
         if (x === y) return a - b;
         if (x === null || x === undefined) return 1;
         if (y === null || y === undefined) return -1;
-        return sign * (typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y), "en", { numeric: true }));
+        return sign * (typeof x === "number" && typeof y === "number" ? x - y : collator.compare(String(x), String(y)));
       });
     }
     return found;

@@ -244,7 +244,8 @@ class PostgresSession:
             if (alarm is not None and alarm.rang) or duration >= limits.timeout_s:
                 return TimedOut(limit_s=limits.timeout_s)
             return SqlError(kind=ErrorKind.CONNECTION, message=self._clean(error), duration_s=duration)
-        return SqlError(kind=error_kind(error), message=self._clean(error), duration_s=duration)
+        kind = ErrorKind.CONNECTION if self._connection.closed else error_kind(error)
+        return SqlError(kind=kind, message=self._clean(error), duration_s=duration)
 
 
 def _streamed(cursor: Any, sql: str, limits: Limits) -> tuple[list[Row], bool]:

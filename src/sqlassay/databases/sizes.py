@@ -11,14 +11,14 @@ _FIXED = 8
 
 
 class ByteCount:
-    """Counts text and bytes by their length and every other scalar as eight bytes.
+    """Counts eight bytes per cell, and the length of text and bytes on top.
 
     A column is taken to go on as it began (all text, or all numbers); the sum that assumes so fails at C speed on
     the first cell that is otherwise, and only then are its cells looked at.
 
     >>> count = ByteCount(2)
     >>> count.add([(1, "abc"), (None, "de")]); count.add([("x" * 100, None)]); count.total
-    129
+    153
     """
 
     __slots__ = ("_text", "total")
@@ -32,7 +32,7 @@ class ByteCount:
         for position, column in enumerate(zip(*rows, strict=True)):
             try:
                 if self._text[position]:
-                    self.total += sum(map(len, column))
+                    self.total += sum(map(len, column)) + _FIXED * height
                 else:
                     sum(filter(None, column))
                     self.total += _FIXED * height
@@ -45,7 +45,7 @@ def _measured(cells: Iterable[Any]) -> int:
     total = 0
     for cell in cells:
         if isinstance(cell, (str, bytes)):
-            total += len(cell)
+            total += _FIXED + len(cell)
         elif cell is None or isinstance(cell, (int, float, Decimal, date, time, timedelta)):
             total += _FIXED
         elif isinstance(cell, dict):

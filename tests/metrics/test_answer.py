@@ -250,3 +250,10 @@ def test_a_large_result_is_indexed_once() -> None:
     found = grounded(figures_in(" ".join(str(n * 1.5) for n in range(2000))), Ground(large))
     assert time.perf_counter() - started < 5
     assert all(stated.by == "cell" for stated in found)
+
+
+def test_an_answer_full_of_percentages_takes_no_time() -> None:
+    small = relation(*((n * 7.77,) for n in range(200)))
+    started = time.perf_counter()
+    grounded(figures_in(" ".join(f"{n * 0.317:.3f}%" for n in range(20_000))), Ground(small))
+    assert time.perf_counter() - started < 5

@@ -23,6 +23,8 @@ from sqlassay.records.value import Ceiling, Ratio, Reading, Reason, Undefined, r
 JUDGED = ("correctness", "contextual_relevance", "faithfulness")
 _SOURCE = "specification section 5.7"
 _SHOWN = 50
+_COMBINED = 500
+"""Numbers of one answer for which two cells are combined; a text with more is a listing of cells."""
 _QUOTED = re.compile(r"\"([^\"]{1,200})\"|“([^”]{1,200})”|'([^']{2,200})'(?!\w)")
 _NAME = re.compile(r"\b[^\W\d_a-z][\w'’&.-]*(?:[ ](?:(?:of|the|de|la|du|von|van|and|&)[ ])?[^\W\d_a-z][\w'’&.-]*)*")
 _OPENER = re.compile(
@@ -187,8 +189,8 @@ def grounded(figures: Sequence[Figure], ground: Ground) -> tuple[Stated, ...]:
     [('1.2', 'cell'), ('17', 'cell'), ('2', 'row_count'), ('99', None)]
     """
     found: list[Stated] = []
-    for figure in figures:
-        by = ground.holds(figure)
+    for number, figure in enumerate(figures):
+        by = ground.holds(figure, combine=number < _COMBINED)
         if by is None and figure.parts:
             found += [Stated(text=part.text, by=ground.holds(part)) for part in figure.parts]
         else:

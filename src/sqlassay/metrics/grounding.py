@@ -52,12 +52,13 @@ class Ground:
         """Numbers inside text cells, and years and days of dates; read only when no number cell fits."""
         return sorted(self._days.union(*(_in_text(cell) for cell in dict.fromkeys(self._texts))))
 
-    def holds(self, figure: Figure) -> str | None:
-        """How the result holds the number (`cell`, `row_count`, `total`, `sum`, `difference`, `percentage`); None
-        when it does not."""
+    def holds(self, figure: Figure, *, combine: bool = True) -> str | None:
+        """How the result holds the number (`cell`, `row_count`, `total`, and with `combine` also `sum`, `difference`,
+        `percentage`); None when it does not."""
         for reading in figure.readings:
-            how = self._percentage(reading) if figure.percent else None
-            how = self._plain(reading) or how
+            how = self._plain(reading)
+            if how is None and combine:
+                how = (self._percentage(reading) if figure.percent else None) or self._of_two(reading)
             if how is not None:
                 return how
         return None
@@ -69,12 +70,12 @@ class Ground:
             return "row_count"
         if _any_near(self._totals, reading):
             return "total"
-        if _any_near(self._mentioned, reading):
-            return "cell"
-        for name, wanted in (("difference", self._by_difference(reading)), ("sum", self._by_sum(reading))):
-            if wanted:
-                return name
-        return None
+        return "cell" if _any_near(self._mentioned, reading) else None
+
+    def _of_two(self, reading: Reading) -> str | None:
+        if self._by_difference(reading):
+            return "difference"
+        return "sum" if self._by_sum(reading) else None
 
     def _by_difference(self, reading: Reading) -> bool:
         size = abs(reading.value)

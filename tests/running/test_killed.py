@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -29,12 +30,22 @@ CASES = [
     for sql in [f"SELECT id FROM item WHERE id < {i % 7 + (i % 5 == 0)} -- {i}"]
 ]
 PROGRAM = """
-import json, sys
+import json, os, sys
 from sqlassay.running.configure import from_mapping
 from sqlassay.running.run import run
-settings, base, resume = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3] == "resume"
-result = run(from_mapping(settings, base_dir=base, environment={}), run_id="r", resume="r" if resume else None)
-print(result.state.value)
+
+settings, base = json.loads(sys.argv[1]), sys.argv[2]
+for mode in sys.stdin:
+    process = os.fork()
+    if process:
+        print(process, flush=True)
+        os.waitpid(process, 0)
+        print("gone", flush=True)
+        continue
+    resume = "r" if mode.strip() == "resume" else None
+    result = run(from_mapping(settings, base_dir=base, environment={}), run_id="r", resume=resume)
+    print(result.state.value, flush=True)
+    os._exit(0)
 """
 SETTINGS = {
     "cases": "cases.jsonl",
@@ -44,9 +55,42 @@ SETTINGS = {
 }
 
 
-def start(shop: Path, mode: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", PROGRAM, json.dumps(SETTINGS), str(shop), mode]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+class Launcher:
+    """Starts the run again and again, each time in a process of its own, without importing it again."""
+
+    def __init__(self, shop: Path) -> None:
+        command = [sys.executable, "-c", PROGRAM, json.dumps(SETTINGS), str(shop)]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+
+    def start(self, mode: str) -> int:
+        """The id of a process that carries out the run."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(mode + "\n")
+        self._process.stdin.flush()
+        return int(self._line())
+
+    def ended(self) -> str:
+        """Wait for it; how the run ended, empty where the process was killed."""
+        said = self._line()
+        return "" if said == "gone" or self._line() != "gone" else said
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+
+@pytest.fixture
+def launcher(configured: Configured, shop: Path) -> Iterator[Launcher]:
+    configured(CASES)
+    made = Launcher(shop)
+    yield made
+    made.close()
 
 
 def questions(shop: Path) -> Counter[str]:
@@ -63,8 +107,9 @@ def outcomes(folder: Path) -> dict[str, object]:
     return {s.case_id: (s.value("outcome.pass"), s.bucket, s.shape) for s in RunFolder(folder).scores()}
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.skipif(sys.platform == "win32", reason="kills with SIGKILL")
-def test_killed_at_random_instants(configured: Configured, shop: Path, pool: Pool) -> None:
+def test_killed_at_random_instants(configured: Configured, shop: Path, pool: Pool, launcher: Launcher) -> None:
     unbroken = carry_out(plan(configured(CASES)), pool, run_id="unbroken")
     expected = outcomes(unbroken.path)
     assert len(expected) == len(CASES)
@@ -72,23 +117,22 @@ def test_killed_at_random_instants(configured: Configured, shop: Path, pool: Poo
     folder, chance = shop / "runs" / "r", random.Random(7)
     for _ in range(22):
         before, already = turns_on_disk(folder), questions(shop)
-        process = start(shop, "resume" if (folder / "manifest.json").exists() else "start")
-        # The program first imports; it is killed at some instant from its first question on.
-        _wait_for_question(shop, already, process)
-        time.sleep(chance.random() * 0.05)
-        if process.poll() is None:
-            os.kill(process.pid, signal.SIGKILL)
-        process.communicate()
+        process = launcher.start("resume" if (folder / "manifest.json").exists() else "start")
+        # Killed at some instant between its first question and a little after its last.
+        _wait_for_question(shop, already)
+        time.sleep(chance.random() * 0.4)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+        launcher.ended()
         asked = questions(shop) - already
         assert not before & set(asked), "a question whose turn was on disk was asked again"
         assert before <= turns_on_disk(folder), "a turn that was on disk is gone"
-        if len(turns_on_disk(folder)) > len(CASES) - 3:
+        if len(turns_on_disk(folder)) > len(CASES) - 6:
             _take_back(folder)
-    process = start(shop, "resume")
-    out, _ = process.communicate(timeout=60)
-    assert out.decode().strip() == "complete"
+    launcher.start("resume")
+    assert launcher.ended() == "complete"
     assert outcomes(folder) == expected
-    assert len(list(RunFolder(folder).scores())) == len(CASES)
+    assert len(list(RunFolder(folder).scores())) == len(list(RunFolder(folder).turns())) == len(CASES)
     assert RunFolder(folder).manifest.state is RunState.COMPLETE
 
 
@@ -98,8 +142,8 @@ def _wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-def _wait_for_question(shop: Path, already: Counter[str], process: subprocess.Popen[bytes]) -> None:
-    _wait_for(lambda: questions(shop) != already or process.poll() is not None)
+def _wait_for_question(shop: Path, already: Counter[str]) -> None:
+    _wait_for(lambda: questions(shop) != already)
 
 
 def _take_back(folder: Path) -> None:
@@ -116,16 +160,14 @@ def _take_back(folder: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_cleanly(configured: Configured, shop: Path, how: signal.Signals) -> None:
-    slow = [{**case, "question": str(case["question"]).replace("0.01", "0.3")} for case in CASES]
-    configured(slow)
-    process = start(shop, "start")
-    _wait_for(lambda: bool(turns_on_disk(shop / "runs" / "r")) or process.poll() is not None)
-    asked_at = time.monotonic()
-    os.kill(process.pid, how)
-    out, _ = process.communicate(timeout=20)
-    assert time.monotonic() - asked_at < 5
-    assert out.decode().strip() == "interrupted"
+def test_interrupted_cleanly(configured: Configured, shop: Path, launcher: Launcher, how: signal.Signals) -> None:
+    configured([{**case, "question": str(case["question"]).replace("0.01", "0.3")} for case in CASES])
+    process = launcher.start("start")
+    _wait_for(lambda: bool(turns_on_disk(shop / "runs" / "r")))
+    sent = time.monotonic()
+    os.kill(process, how)
+    assert launcher.ended() == "interrupted"
+    assert time.monotonic() - sent < 5
     folder = RunFolder(shop / "runs" / "r")
     assert folder.manifest.state is RunState.INTERRUPTED
     assert 0 < len(folder.turned()) < len(CASES)

@@ -17,6 +17,7 @@ from sqlassay.records.turn import Turn
 from sqlassay.report.model import Report
 from sqlassay.report.stored import find_run, report_of, summary_of
 from sqlassay.running.configure import load
+from sqlassay.running.fixtures import snapshots_copied
 from sqlassay.running.run import Listener, RunResult
 from sqlassay.running.run import run as carry_out
 from sqlassay.summary.model import Summary
@@ -113,7 +114,8 @@ def run(
         settings = from_mapping({**config, **overrides})
     else:
         settings = load(config, overrides=overrides)
-    result = carry_out(settings, run_id=run_id, resume=resume, on_event=on_event)
+    with snapshots_copied(settings) as ready:
+        result = carry_out(ready, run_id=run_id, resume=resume, on_event=on_event)
     done = Run(RunFolder(result.path), result)
     done.write_summary()
     return done

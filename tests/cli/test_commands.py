@@ -25,7 +25,7 @@ CASES = """
   category: behaviour
   expect: {terminal_status: UNSUPPORTED}
 """
-AGENT = '''
+AGENT = """
 ANSWERS = {
     "How many orders are there?": {"sql": "SELECT COUNT(*) FROM orders"},
     "What did each customer spend?": {"sql": "SELECT customer, MAX(total) FROM orders GROUP BY customer"},
@@ -35,7 +35,7 @@ ANSWERS = {
 
 def answer(question):
     return ANSWERS[question]
-'''
+"""
 CONFIG = """
 cases: cases.yaml
 database: sqlite:///shop.db
@@ -193,3 +193,45 @@ def test_schemas_are_valid(name: str, capsys: pytest.CaptureFixture[str]) -> Non
 
     assert run_command(["schema", name]) == 0
     jsonschema.Draft202012Validator.check_schema(json.loads(capsys.readouterr().out))
+
+
+def test_a_snapshot_runs_without_the_database_and_gives_the_same_verdicts(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["snapshot", "fixture"]) == 0
+    assert "2 of 2 golds" in capsys.readouterr().out
+    run_command(["run", "--run-id", "live", "-q"])
+    (shop / "shop.db").unlink()
+    config = CONFIG.replace("database: sqlite:///shop.db", "database: {snapshot: fixture}")
+    (shop / "sqlassay.yaml").write_text(config, encoding="utf-8")
+    assert run_command(["run", "--run-id", "copy", "-q"]) == 0
+    summaries = [json.loads((shop / "runs" / name / "summary.json").read_text()) for name in ("live", "copy")]
+    assert summaries[0]["buckets"] == summaries[1]["buckets"]
+    assert summaries[1]["metrics"]["outcome.pass"]["n"] == 3
+
+
+def test_read_prints_a_turn_and_refuses_what_is_no_trace(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    messages = [
+        {"role": "user", "content": "How many?"},
+        {"role": "assistant", "content": "I cannot say."},
+    ]
+    (shop / "log.json").write_text(json.dumps(messages), encoding="utf-8")
+    assert run_command(["read", "openai", "log.json"]) == 0
+    assert json.loads(capsys.readouterr().out)["answer"] == "I cannot say."
+    (shop / "page.html").write_text("<html>", encoding="utf-8")
+    assert run_command(["read", "openai", "page.html"]) != 0
+    assert "page.html" in capsys.readouterr().err
+    assert run_command(["read", "openia", "log.json"]) == 2
+    assert "openai" in capsys.readouterr().err
+
+
+def test_doctor_shows_what_was_extracted(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["doctor"]) == 0
+    said = capsys.readouterr().out
+    assert "candidate_sql" in said
+    assert "SELECT COUNT(*) FROM orders" in said
+    (shop / "shop_agent.py").write_text("def answer(question):\n    return {}\n", encoding="utf-8")
+    import sys
+
+    sys.modules.pop("shop_agent", None)
+    assert run_command(["doctor"]) == 4

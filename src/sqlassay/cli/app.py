@@ -22,6 +22,8 @@ from sqlassay.cli import (
     schema,
     score,
     show,
+    snapshot,
+    view,
 )
 
 app = typer.Typer(
@@ -63,4 +65,6 @@ app.command("gate")(gate.gate)
 app.command("read")(read.read)
 app.command("import")(import_.import_cases)
 app.command("export")(import_.export_cases)
+app.command("view")(view.view)
+app.command("snapshot")(snapshot.snapshot)
 app.command("schema")(schema.schema)

@@ -30,6 +30,7 @@ def check(
     from sqlassay.records.plain import to_plain
     from sqlassay.running.checking import check_configured
     from sqlassay.running.configure import load
+    from sqlassay.running.fixtures import snapshots_copied
 
     settings = load(config, overrides={"database": database})
     if not settings.cases:
@@ -41,7 +42,8 @@ def check(
         tags=tag or (),
         categories=category or (),
     )
-    findings = check_configured(settings, cases)
+    with snapshots_copied(settings) as ready:
+        findings = check_configured(ready, cases)
     counts = Counter(finding.severity for finding in findings)
     worst = exit_code(findings)
     if strict and counts[Severity.WARNING] and not worst:

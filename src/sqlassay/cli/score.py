@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -31,16 +32,19 @@ def score(
     from sqlassay.cli.run import exit_code, finish
     from sqlassay.cli.runs import runs_folder
     from sqlassay.running.configure import load
+    from sqlassay.running.fixtures import snapshots_copied
     from sqlassay.running.rescore import rescore
 
     paths = check_suffixes(output)
     opened = api.open_run(run, runs=runs_folder(runs))
     settings = None if config is None and not rerun else load(config)
-    with progress(quiet=quiet or json) as hear:
+    with ExitStack() as stack:
+        ready = stack.enter_context(snapshots_copied(settings)) if rerun and settings is not None else None
+        hear = stack.enter_context(progress(quiet=quiet or json))
         result = rescore(
             opened.path,
             settings=None if config is None or settings is None else settings.score,
-            rerun=settings if rerun else None,
+            rerun=ready,
             on_event=hear,
         )
     again = api.Run(opened.folder, result)

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from sqlassay.archive.run_folder import RunFolder
+from sqlassay.databases import connect
+from sqlassay.databases.snapshot import Gold, take
 from sqlassay.errors import AgentUnreachable, ArchiveError, ConfigError, DatabaseUnavailable, DatasetError
 from sqlassay.records.ask import Ask, opaque_id
 from sqlassay.records.case import Status
@@ -244,6 +246,18 @@ def test_an_empty_selection_and_a_run_in_a_notebook(configured: Configured, pool
     assert asyncio.run(cell()).passed == 1
 
 
+def test_a_snapshot_is_copied_for_the_run_and_thrown_away(configured: Configured, shop: Path, url: str) -> None:
+    database = connect(url)
+    take(database, [Gold(case_id="a", sql=GOLD)], shop / "snap")
+    database.close()
+    config = configured([{"id": "a", "gold_sql": GOLD}], database={"snapshot": "snap"}, run={"workers": 1})
+    results = [run(config) for _ in range(2)]
+    assert [result.passed for result in results] == [1, 1]
+    kept = [result.folder.manifest.databases["default"] for result in results]
+    assert kept[0]["fingerprint"] == kept[1]["fingerprint"]
+    assert not any(Path(each["url"].partition(":///")[2]).exists() for each in kept)
+
+
 def test_run_starts_and_ends_its_own_workers(configured: Configured) -> None:
     result = run(configured([{"id": "a", "gold_sql": GOLD}], run={"workers": 1}))
     assert result.passed == 1
@@ -267,7 +281,7 @@ def test_what_is_not_the_agent_s_fault_stays_unscored(configured: Configured, go
 def test_a_disk_that_fills_up_stops_the_run_and_loses_nothing(
     configured: Configured, go: Callable[..., RunResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write, left = os.write, [30_000]
+    write, left = os.write, [120_000]
 
     def filling(fd: int, data: bytes) -> int:
         part = memoryview(data)[: max(0, left[0])]
@@ -276,7 +290,7 @@ def test_a_disk_that_fills_up_stops_the_run_and_loses_nothing(
         left[0] -= len(part)
         return write(fd, part)
 
-    config = configured([{"id": str(i), "gold_sql": f"SELECT {i}"} for i in range(40)])
+    config = configured([{"id": str(i), "gold_sql": f"SELECT {i}"} for i in range(80)])
     with monkeypatch.context() as patched:
         patched.setattr("sqlassay.archive.journal.os.write", filling)
         with pytest.raises(ArchiveError, match="No space left"):
@@ -284,11 +298,11 @@ def test_a_disk_that_fills_up_stops_the_run_and_loses_nothing(
     folder = RunFolder(plan(config).runs / "full")
     assert folder.manifest.state is RunState.FAILED
     assert "No space left" in (folder.manifest.error or "")
-    assert 0 < len(folder.scored()) < 40
+    assert 0 < len(folder.scored()) < 80
     before = folder.turned()
     result = go(config, resume=True)
-    assert (result.run_id, result.passed) == ("full", 40)
-    assert len(list(folder.turns())) == 40
+    assert (result.run_id, result.passed) == ("full", 80)
+    assert len(list(folder.turns())) == 80
     assert before <= folder.turned()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import secrets
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from sqlassay.datasets import Dataset, load
 from sqlassay.datasets.selection import select
 from sqlassay.errors import ConfigError, DatasetError
 from sqlassay.records.case import Case
-from sqlassay.records.config import Config, redact
+from sqlassay.records.config import Config, DatabaseSettings, redact
 from sqlassay.records.run import Manifest, RunState, TrialKey
 from sqlassay.records.settings import Limits, RunSettings, ScorerVersion, ScoreSettings
 from sqlassay.records.signature import Signature, sign
@@ -92,8 +93,12 @@ def own_version() -> str:
     return str(import_module("sqlassay").__version__)
 
 
-def plan(config: Config, *, cases: Dataset | None = None, built_agent: Agent | None = None) -> Plan:
+def plan(
+    config: Config, *, cases: Dataset | None = None, built_agent: Agent | None = None, scratch: Path | None = None
+) -> Plan:
     """Load the cases, choose among them, build the agent.
+
+    `scratch` is a folder for throw-away copies of snapshots; whoever gives it removes it after the run.
 
     Raises:
         ConfigError: something is missing or wrong in the configuration, or a prediction is for no case.
@@ -117,7 +122,7 @@ def plan(config: Config, *, cases: Dataset | None = None, built_agent: Agent | N
         cases=chosen,
         all_cases=dataset.cases,
         agent=agent,
-        databases=_addresses(config),
+        databases=_addresses(config, scratch),
         score=config.score,
         limits=config.limits,
         run=config.run,
@@ -154,15 +159,25 @@ def build_agent(config: Config) -> Agent:
     return registry.build({**own, **config.agent}, base_dir=config.base_dir)
 
 
-def _addresses(config: Config) -> dict[str, Address]:
+def _addresses(config: Config, scratch: Path | None) -> dict[str, Address]:
     if not config.databases:
         raise ConfigError("no database is configured", hint="`database: sqlite:///file.db`")
-    addresses = {}
-    for name, database in config.databases.items():
-        if database.url is None:
-            raise ConfigError(f"database {name!r} has no URL")
-        addresses[name] = Address(name=name, url=database.url)
-    return addresses
+    return {name: Address(name=name, url=_url(name, each, scratch)) for name, each in config.databases.items()}
+
+
+def _url(name: str, database: DatabaseSettings, scratch: Path | None) -> str:
+    if database.url is not None:
+        return database.url
+    if database.snapshot is None or scratch is None:
+        raise ConfigError(f"database {name!r} has neither a URL nor a snapshot")
+    from sqlassay.databases.snapshot import read_manifest, throwaway_copy
+
+    snapshot = Path(database.snapshot)
+    url = throwaway_copy(snapshot, scratch / name)
+    # The copy is as old as the snapshot, so that its fingerprint is the same in every run.
+    file = read_manifest(snapshot).file
+    shutil.copystat(snapshot / file, scratch / name / file)
+    return url
 
 
 def _retriever(config: Config) -> Retriever | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -83,12 +84,13 @@ def run(
         ArchiveError: the run folder cannot be written; what was finished is kept.
     """
     resume = config.resume if resume is None else resume
-    pool = Pool(config.run.workers, limits=config.limits)
-    try:
-        made = plan(config)
+    with contextlib.ExitStack() as undo:
+        copies = any(database.url is None for database in config.databases.values())
+        scratch = undo.enter_context(tempfile.TemporaryDirectory(prefix="sqlassay-")) if copies else None
+        pool = Pool(config.run.workers, limits=config.limits)
+        undo.callback(pool.close)
+        made = plan(config, scratch=None if scratch is None else Path(scratch))
         return carry_out(made, pool, run_id=run_id, resume=resume or None, on_event=on_event)
-    finally:
-        pool.close()
 
 
 def carry_out(

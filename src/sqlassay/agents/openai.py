@@ -61,7 +61,7 @@ class OpenAIReader:
                 return self._of(_messages(payload["messages"]), prompts_visible=False)
             if isinstance(payload.get("input"), (list, str)):
                 return self._of(list(_request_entries(payload)))
-        if isinstance(payload, list):
+        if isinstance(payload, list) and (not payload or mappings(payload)):
             return self._of_list([item for item in payload if isinstance(item, Mapping)])
         raise ExtractionError("not an OpenAI log: no messages, items, choices, output or request with reply")
 

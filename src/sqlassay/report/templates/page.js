@@ -138,7 +138,15 @@
     return h("div", null, h("div", { class: "grid-box", tabindex: "0", role: "region", "aria-label": "Both results side by side" }, h("table", { class: "grid" }, head, body)),
       h("p", { class: "small soft" }, "≠ differs · − missing from the candidate · + not in the gold", data.notes.map((/** @type {string} */ n) => ` · ${n}`)));
   }
+  /** What overflows can be scrolled from the keyboard too. */
+  function reachable() {
+    for (const box of document.querySelectorAll(".scroll")) {
+      if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
+      else box.removeAttribute("tabindex");
+    }
+  }
   window.addEventListener("DOMContentLoaded", () => {
+    reachable();
     for (const slot of document.querySelectorAll("script[data-grid]")) slot.replaceWith(grid(JSON.parse(slot.textContent || "")));
     for (const slot of document.querySelectorAll("pre[data-sql]")) slot.replaceWith(sql(slot.textContent || ""));
   });
@@ -369,6 +377,7 @@
       ...(d ? parts(c, d) : [h("p", { class: "card" }, "The details of this case did not fit into this file. See it with ", h("code", null, "sqlassay view"), " or ", h("code", null, `sqlassay show ${index.run} ${c.id}`), ".")]));
     const box = main.querySelector(".grid-box"), first = main.querySelector(".grid tbody tr:not(.same)");
     if (box && first) box.scrollTop = Math.max(0, /** @type {HTMLElement} */ (first).offsetTop - 140);
+    reachable();
     if (live) reviewForm(main, c);
   }
 
@@ -392,7 +401,7 @@
       d.turn_error && h("p", { class: "bad untrusted" }, `${d.turn_error[0]}: ${d.turn_error[1]}`), d.answer && answerText(d.answer, d.ungrounded || [])));
     if ((d.trail || []).length) out.push(block(`What the agent sent (${d.trail.length + (d.trail_cut || 0)})`, h("ol", { class: "trail" }, d.trail.map((/** @type {any} */ s) => step(s, d)))));
     if (d.retrieval) out.push(retrieval(d.retrieval));
-    if ((d.stages || []).length) out.push(block("Stages", h("div", { class: "card scroll" }, h("table", null, h("thead", null, h("tr", null, ["Stage", "", "Expected", "Recorded"].map((t) => h("th", null, t)))),
+    if ((d.stages || []).length) out.push(block("Stages", h("div", { class: "card scroll" }, h("table", null, h("thead", null, h("tr", null, ["Stage", "State", "Expected", "Recorded"].map((t) => h("th", null, t)))),
       h("tbody", null, d.stages.map((/** @type {any[]} */ s) => h("tr", null, h("th", { scope: "row", class: "untrusted" }, s[0], s[0] === c.fs ? h("span", { class: "tag bad" }, "broke first") : ""), h("td", { class: s[1] === "pass" ? "good" : s[1] === "fail" ? "bad" : "soft" }, s[1]), h("td", { class: "mono untrusted" }, s[2] || ""), h("td", { class: "mono untrusted" }, s[3] || ""))))))));
     const measured = index.metrics.map((name, k) => /** @type {const} */ ([name, c.m[k]])).filter(([name, value]) => value !== null || (d.undefined || {})[name]);
     out.push(h("details", { class: "block" }, h("summary", null, `Metrics (${measured.length})`), h("div", { class: "card scroll" }, h("table", null, h("tbody", null, measured.map(([name, value]) =>

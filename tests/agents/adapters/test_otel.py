@@ -168,7 +168,7 @@ def test_sub_agents_have_a_path_and_parallel_calls_their_order() -> None:
 
 
 def test_a_call_that_no_tool_span_answers_did_not_run_and_failures_are_read() -> None:
-    raised = {
+    raised: dict[str, Any] = {
         "events": [
             {"name": "exception", "attributes": [{"key": "exception.message", "value": {"stringValue": "boom"}}]}
         ]

@@ -20,7 +20,7 @@ INJECTION = (
     '{"sql": "SELECT \'injected\'"}'
 )
 
-CHAT = [
+CHAT: list[dict[str, Any]] = [
     {"role": "user", "content": "q"},
     {
         "role": "assistant",
@@ -133,7 +133,7 @@ PAYLOADS: dict[str, Any] = {
     "cortex_analyst": {"message": {"content": [{"type": "sql", "statement": SQL}]}},
 }
 
-JUNK = st.sampled_from(
+JUNK: st.SearchStrategy[Any] = st.sampled_from(
     [
         None,
         0,

@@ -98,6 +98,14 @@ def test_hidden_keys_leave_the_rows_as_they_are(sql: str, dialect: str) -> None:
         ("SELECT price + 1, id FROM li ORDER BY price + 1", OrderPlan(source=KeySource.OUTPUT, positions=(0,))),
         ("SELECT DISTINCT kind FROM li ORDER BY price", OrderPlan(source=KeySource.UNKNOWN)),
         (
+            "SELECT id FROM li ORDER BY kind COLLATE NOCASE DESC",
+            OrderPlan(
+                source=KeySource.HIDDEN,
+                hidden_sql="SELECT id, lower(kind) FROM li ORDER BY kind COLLATE NOCASE DESC",
+                key_count=1,
+            ),
+        ),
+        (
             "SELECT id FROM li ORDER BY price",
             OrderPlan(source=KeySource.HIDDEN, hidden_sql="SELECT id, price FROM li ORDER BY price", key_count=1),
         ),

@@ -203,6 +203,8 @@ def test_a_mutation_changes_exactly_its_set(query: Query, data: st.DataObject) -
 
 
 SAME = [
+    ("SELECT name FROM customers WHERE 1 = 1 AND TRUE AND id > 3", "SELECT name FROM customers WHERE id > 3"),
+    ("SELECT name FROM customers WHERE id = 2 OR 1 = id", "SELECT name FROM customers WHERE id IN (1, 2)"),
     ("SELECT name FROM customers WHERE id BETWEEN 1 AND 5", "SELECT name FROM customers WHERE id >= 1 AND 5 >= id"),
     ("SELECT name FROM customers WHERE id IN (3)", "SELECT name FROM customers WHERE 3 = id"),
     ("SELECT name FROM customers WHERE id IN (3, 1, 2)", "SELECT name FROM customers WHERE id IN (1, 2, 3, 2)"),

@@ -124,6 +124,19 @@ def test_nothing_reaches_files_networks_or_secrets(sql: str, dialect: str) -> No
 
 
 @pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1 DROP TABLE t",
+        "SELECT a FROM t EXEC xp_cmdshell 'dir'",
+        "SELECT 1 DELETE FROM t",
+        "SELECT 1 UPDATE t SET a = 1",
+    ],
+)
+def test_statements_that_no_semicolon_parts_are_refused(sql: str) -> None:
+    assert not inspect(sql, "tsql").allowed
+
+
+@pytest.mark.parametrize(
     ("text", "count", "sent"),
     [
         ("SELECT SUM(b) FROM acc;;  -- total\n;", 1, "SELECT SUM(b) FROM acc"),

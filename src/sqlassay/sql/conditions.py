@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlassay.sql.scope import Outcome, Scope, bounded, ordered
-from sqlassay.sql.trees import chain, is_constant, unwrapped
+from sqlassay.sql.trees import always_true, chain, is_constant, unwrapped
 
 if TYPE_CHECKING:
     from sqlassay.sql.resolve import Resolver
@@ -59,6 +59,8 @@ class Conditions:
         if type(node) is exp.Between and not node.args.get("symmetric"):
             low = self.compare(">=", node.this, node.args["low"])
             return [low, self.compare("<=", node.this, node.args["high"])]
+        if always_true(node):
+            return []
         return [self.render(node)]
 
     def connector(self, node: exp.Expr) -> str:
@@ -71,7 +73,24 @@ class Conditions:
                 texts.add(f"({self.render(operand)})")
             else:
                 texts.add(self.render(operand))
+        if kind is exp.Or:
+            texts = self._as_membership(chain(node, kind), texts)
         return word.join(ordered(texts))
+
+    def _as_membership(self, operands: list[exp.Expr], texts: set[str]) -> set[str]:
+        """`x = 1 OR x = 2` is `x IN (1, 2)`."""
+        found: dict[str, set[str]] = {}
+        for operand in operands:
+            if type(operand) is exp.EQ:
+                for this, other in ((operand.this, operand.expression), (operand.expression, operand.this)):
+                    if is_constant(other) and not is_constant(this):
+                        found.setdefault(self.operand(this), set()).add(self.operand(other))
+                        break
+        for left, values in found.items():
+            if len(values) > 1:
+                texts = texts - {f"{left} = {value}" for value in values}
+                texts.add(f"{left} IN ({', '.join(ordered(values))})")
+        return texts
 
     def negation(self, node: exp.Expr) -> str:
         inner = unwrapped(node.this)

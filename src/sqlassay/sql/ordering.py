@@ -278,6 +278,9 @@ def _key_text(
     if not tokens:
         return None
     bare = unwrapped(key.this if isinstance(key, exp.Ordered) else key)
+    folded = len(tokens) > 2 and tokens[-2].text.upper() == "COLLATE" and tokens[-1].text.upper() == "NOCASE"
+    if folded:  # what this collation takes for equal must come out equal
+        return f"lower({text[tokens[0].start : tokens[-3].end + 1]})"
     written = text[tokens[0].start : tokens[-1].end + 1]
     aliases = {
         resolver.binder.key(item.args["alias"]): item

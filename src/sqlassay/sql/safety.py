@@ -182,6 +182,8 @@ def _inside(tokens: Sequence[Token], words: Sequence[str], dialect: str) -> tupl
             return StatementKind.WRITE, "SELECT INTO writes"
         if before == "(" and _writes_at(words, i):
             return StatementKind.WRITE, f"{word} inside it writes"
+        if dialect == "tsql" and i and _begins_statement(words, i):
+            return StatementKind.COMMAND, f"{word} begins another statement"
         if word == "FOR" and after in ("UPDATE", "SHARE", "NO", "KEY"):
             return StatementKind.WRITE, f"FOR {after} locks rows"
         if word == "LOCK" and after == "IN" and dialect == "mysql":
@@ -208,6 +210,34 @@ def _writes_at(words: Sequence[str], i: int) -> bool:
     if word == "UPDATE":
         return "SET" in words[i + 1 : i + 12]
     return False
+
+
+_OBJECTS = frozenset(
+    {
+        "TABLE",
+        "VIEW",
+        "PROC",
+        "PROCEDURE",
+        "FUNCTION",
+        "INDEX",
+        "DATABASE",
+        "SCHEMA",
+        "USER",
+        "LOGIN",
+        "TRIGGER",
+        "ROLE",
+    }
+)
+
+
+def _begins_statement(words: Sequence[str], i: int) -> bool:
+    """T-SQL needs no semicolon between statements: `SELECT 1 DROP TABLE t` is two."""
+    word, after = words[i], words[i + 1] if i + 1 < len(words) else ""
+    if word in ("DROP", "ALTER", "CREATE", "TRUNCATE"):
+        return after in _OBJECTS
+    if word in ("EXEC", "EXECUTE"):
+        return words[i - 1] not in (",", "SELECT", "AS") and after not in ("", ",", "FROM", "=", ")")
+    return _writes_at(words, i)
 
 
 def _forbidden_function(word: str, dialect: str) -> bool:

@@ -39,6 +39,16 @@ def is_constant(node: exp.Expr) -> bool:
     return isinstance(bare, (exp.Literal, exp.Boolean, exp.Null, exp.Parameter, exp.Placeholder))
 
 
+def always_true(node: exp.Expr) -> bool:
+    """TRUE, and the `1 = 1` that programs begin a WHERE clause with."""
+    if isinstance(node, exp.Boolean):
+        return bool(node.this)
+    if type(node) is not exp.EQ:
+        return False
+    left, right = unwrapped(node.this), unwrapped(node.expression)
+    return isinstance(left, exp.Literal) and isinstance(right, exp.Literal) and left == right
+
+
 def is_aggregate(node: exp.Expr) -> bool:
     if isinstance(node, exp.Anonymous):
         return str(node.this).upper() in functions.AGGREGATES

@@ -115,6 +115,19 @@ def read_sides(line: bytes | str, store: Store) -> Sides:
         raise RecordError(f"stored results cannot be read: {type(error).__name__}: {error}") from error
 
 
+def with_opinions(line: bytes, opinions: Sequence[Opinion]) -> bytes:
+    """The same line of `results/sides.jsonl` with what judges said; nothing else of it changes.
+
+    Raises:
+        RecordError: it is no such line.
+    """
+    try:
+        plain = {**json.loads(line), "opinions": to_plain(opinions)}
+    except (ValueError, TypeError) as error:
+        raise RecordError(f"stored results cannot be read: {error}") from error
+    return json.dumps(plain, separators=(",", ":")).encode("ascii")
+
+
 def _side(side: Side, blobs: dict[str, Blob]) -> dict[str, Any]:
     plain = {"sql": side.sql, "execution": _execution(side.execution, blobs)}
     if side.auxiliary is not None:

@@ -103,7 +103,7 @@ class RunWriter:
     def add_sides(self, kept: Kept) -> Future[None]:
         """Queue both sides of a trial that was executed again; the newest ones count."""
         writes: list[Write] = [Payload(name=ROWS, blob=blob) for blob in kept.blobs]
-        return self._journal.submit([*writes, Line(name=SIDES, data=kept.line)])
+        return self._journal.submit([*writes, Line(name=SIDES, data=kept.line.rstrip(b"\n"))])
 
     def replace_scores(self, lines: Iterable[bytes]) -> None:
         """Put other score lines in place of all that are there, at once; add none while they are made."""
@@ -194,7 +194,7 @@ class RunFolder:
 
     def sides_by_key(self) -> Callable[[TrialKey], Sides | None]:
         """`sides_of` for many trials: the lines are read once, rows only when a trial is looked up."""
-        lines = {_key_of(line): line for line in self._lines(SIDES)}
+        lines = self.side_lines()
         store = PackReader(self.path, ROWS)
         return lambda key: read_sides(lines[key], store) if key in lines else None
 
@@ -206,6 +206,10 @@ class RunFolder:
             golds = tuple(side["execution"].get("bag") for side in plain["golds"])
             found[_key_of(line)] = golds, plain["candidate"]["execution"].get("bag")
         return found
+
+    def side_lines(self) -> dict[TrialKey, bytes]:
+        """The newest line of `results/sides.jsonl` of every trial."""
+        return {_key_of(line): line for line in self._lines(SIDES)}
 
     def raw(self, turn: Turn) -> bytes | None:
         """The payload from which a turn was read; None where none was kept."""

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlassay.agents.replay import ReplayAgent
 from sqlassay.archive.run_folder import RunFolder, RunWriter, create, reopen, runs_in
@@ -29,9 +30,13 @@ from sqlassay.running.asking import Answer, put
 from sqlassay.running.events import Event, RunEnded, RunStarted, Slowed, TrialEnded, TurnEnded
 from sqlassay.running.hiding import Hiding, hiding_for
 from sqlassay.running.jobs import DatabaseFacts, Job, Outcome
+from sqlassay.running.loops import on_a_loop
 from sqlassay.running.plan import Plan, manifest, new_run_id, now, plan
 from sqlassay.running.throttle import Pace, Throttle
 from sqlassay.running.worker import Closed, Pool
+
+if TYPE_CHECKING:
+    from sqlassay.judges.base import Judge
 
 _REPLAYED_AT_ONCE = 32
 _BACKOFF_S = 1.0
@@ -84,13 +89,27 @@ def run(
         ArchiveError: the run folder cannot be written; what was finished is kept.
     """
     resume = config.resume if resume is None else resume
+    judging = _judge(config)
     with contextlib.ExitStack() as undo:
         copies = any(database.url is None for database in config.databases.values())
         scratch = undo.enter_context(tempfile.TemporaryDirectory(prefix="sqlassay-")) if copies else None
         pool = Pool(config.run.workers, limits=config.limits)
         undo.callback(pool.close)
         made = plan(config, scratch=None if scratch is None else Path(scratch))
-        return carry_out(made, pool, run_id=run_id, resume=resume or None, on_event=on_event)
+        result = carry_out(made, pool, run_id=run_id, resume=resume or None, on_event=on_event)
+    if judging is None or not result.complete:
+        return result
+    from sqlassay.running.judging import judge
+
+    return judge(result.path, judging, jobs=config.run.jobs)
+
+
+def _judge(config: Config) -> Judge | None:
+    if config.judge is None or config.no_judge:
+        return None
+    from sqlassay.judges import registry as judges
+
+    return judges.build(config.judge)
 
 
 def carry_out(
@@ -110,7 +129,7 @@ def carry_out(
         tell(RunStarted(run_id=writer.manifest.run_id, path=writer.path, planned=loop.planned, kept=len(kept.scored)))
         state, error, raised = RunState.COMPLETE, None, None
         try:
-            _on_a_loop(loop.go)
+            on_a_loop(loop.go)
         except (KeyboardInterrupt, asyncio.CancelledError):
             state = RunState.INTERRUPTED
         except SqlassayError as failure:
@@ -213,33 +232,6 @@ def find_resumable(runs: Path, name: str | None) -> Path:
         if folder.manifest.state is not RunState.COMPLETE:
             return folder.path
     raise ArchiveError(f"{runs}: no run to go on with", hint="every run there is complete; leave --resume out")
-
-
-def _on_a_loop(go: Callable[[], object]) -> None:
-    """Run the coroutine to its end: here, or in a thread of its own where a loop is running already (notebooks)."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        asyncio.run(go())  # type: ignore[arg-type]
-        return
-    raised: list[BaseException] = []
-    future: Future[None] = Future()
-
-    def work() -> None:
-        future.set_result(None)
-        task = asyncio.new_event_loop()
-        try:
-            task.run_until_complete(go())  # type: ignore[arg-type]
-        except (SqlassayError, asyncio.CancelledError) as error:
-            raised.append(error)
-        finally:
-            task.close()
-
-    thread = threading.Thread(target=work, name="sqlassay-run")
-    thread.start()
-    thread.join()
-    if raised:
-        raise raised[0]
 
 
 class _Loop:

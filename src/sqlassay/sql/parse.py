@@ -66,6 +66,52 @@ def trees_of(text: str, dialect: str) -> list[exp.Expr]:
     return [tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)]
 
 
+def readable(text: str, dialect: str) -> tuple[list[exp.Expr], str]:
+    """One tree per statement, and the text that they were read from: a form the parser does not know is spelt another
+    way, in which it means the same.
+
+    Raises:
+        Unparsable: with the parser's first complaint in words.
+    """
+    try:
+        return trees_of(text, dialect), text
+    except Unparsable:
+        other = _with_bracketed_limits(text, dialect)
+        if other is None:
+            raise
+        return trees_of(other, dialect), other
+
+
+def _with_bracketed_limits(text: str, dialect: str) -> str | None:
+    """`LIMIT 2 - n % 2` as `LIMIT (2 - n % 2)`; None where there is nothing to bracket."""
+    tokens = tokens_of(text, dialect) if len(text) <= LONGEST_TEXT and "limit" in text.lower() else None
+    if tokens is None:
+        return None
+    edits: list[tuple[int, str]] = []
+    for i, token in enumerate(tokens):
+        if token.token_type not in (TokenType.LIMIT, TokenType.OFFSET):
+            continue
+        depth, end = 0, i + 1
+        while end < len(tokens):
+            kind = tokens[end].token_type
+            if depth == 0 and kind in _ENDS_LIMIT:
+                break
+            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
+            end += 1
+        if end - i > 2:
+            edits += [(tokens[i + 1].start, "("), (tokens[end - 1].end + 1, ")")]
+    if not edits:
+        return None
+    for position, bracket in sorted(edits, reverse=True):
+        text = text[:position] + bracket + text[position:]
+    return text
+
+
+_ENDS_LIMIT = frozenset(
+    {TokenType.OFFSET, TokenType.COMMA, TokenType.R_PAREN, TokenType.SEMICOLON, TokenType.UNION, TokenType.LIMIT}
+)
+
+
 def _first_line(error: Exception) -> str:
     text = str(error).strip() or type(error).__name__
     return text.splitlines()[0][:300]

@@ -12,7 +12,7 @@ from sqlassay.errors import Fault
 from sqlassay.records.query import Comprehension, Pieces, Understanding, Unresolved
 from sqlassay.sql import ordering as orders
 from sqlassay.sql.combine import whole_text
-from sqlassay.sql.parse import Unparsable, trees_of, with_room
+from sqlassay.sql.parse import Unparsable, readable, with_room
 from sqlassay.sql.resolve import Resolver
 from sqlassay.sql.schema import SchemaIndex
 from sqlassay.sql.scope import CteScope, Outcome, plain
@@ -77,7 +77,7 @@ def _read(text: str, index: SchemaIndex, agent_adds: Additions, inside: tuple[st
 
 
 def _resolve(text: str, index: SchemaIndex, agent_adds: Additions, inside: tuple[str, ...]) -> Comprehension:
-    trees = trees_of(text, index.dialect)
+    trees, read_from = readable(text, index.dialect)
     if len(trees) != 1:
         why = "holds no statement" if not trees else f"holds {len(trees)} statements"
         raise Unparsable(why)
@@ -88,7 +88,7 @@ def _resolve(text: str, index: SchemaIndex, agent_adds: Additions, inside: tuple
     if "pagination" in agent_adds:
         for name in ("limit", "offset"):
             top.set(name, None)
-    resolver = Resolver(text, index)
+    resolver = Resolver(read_from, index)
     outcome = resolver.query(tree, None, CteScope(parent=None))
     if resolver.collected.ambiguous is not None:
         raise Unparsable(resolver.collected.ambiguous)

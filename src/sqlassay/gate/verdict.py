@@ -89,14 +89,14 @@ def judge(summary: Summary, rules: GateRules, *, baseline: Summary | None = None
 
 
 def _overall(state: State, results: list[RuleResult]) -> str:
-    deciding = [result.sentence for result in results if result.state is state]
+    deciding = "; ".join(result.sentence.removesuffix(".") for result in results if result.state is state)
     match state:
         case State.PASSED:
             return f"The gate passed: {len(results)} of {len(results)} rules hold."
         case State.FAILED:
-            return f"The gate failed: {' '.join(deciding)}"
+            return f"The gate failed: {deciding}."
         case State.CANNOT_TELL:
-            return f"The gate cannot tell: {' '.join(deciding)}"
+            return f"The gate cannot tell: {deciding}."
 
 
 def _compare_rule(summary: Summary, rule: Rule) -> RuleResult:

@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-
-from sqlassay.errors import SqlassayError
 
 
 def on_a_loop(go: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """Run the coroutine to its end: here, or in a thread of its own where a loop is running already.
 
-    Raises:
-        KeyboardInterrupt, asyncio.CancelledError: it was interrupted.
-        SqlassayError: it raised that.
+    Whatever it raises is raised here; KeyboardInterrupt or CancelledError when it was interrupted.
     """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         asyncio.run(go())
         return
-    raised: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            asyncio.run(go())
-        except (SqlassayError, asyncio.CancelledError) as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=work, name="sqlassay-run")
-    thread.start()
-    thread.join()
-    if raised:
-        raise raised[0]
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="sqlassay-run") as thread:
+        thread.submit(lambda: asyncio.run(go())).result()

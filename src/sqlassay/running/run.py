@@ -14,24 +14,25 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlassay.agents.replay import ReplayAgent
-from sqlassay.archive.run_folder import RunFolder, RunWriter, create, reopen, runs_in
-from sqlassay.errors import AgentUnreachable, ArchiveError, ConfigError, SqlassayError
+from sqlassay.archive.run_folder import RunFolder, RunWriter
+from sqlassay.errors import AgentUnreachable, ArchiveError, SqlassayError
 from sqlassay.records.case import Case
 from sqlassay.records.config import Config
-from sqlassay.records.run import Manifest, RunState, TrialKey
+from sqlassay.records.run import RunState, TrialKey
 from sqlassay.records.trial import Direct
 from sqlassay.records.turn import Turn
 from sqlassay.running.asking import Answer, put
+from sqlassay.running.begin import Kept, begin, describe
 from sqlassay.running.events import Event, RunEnded, RunStarted, Slowed, TrialEnded, TurnEnded
 from sqlassay.running.hiding import Hiding, hiding_for
-from sqlassay.running.jobs import DatabaseFacts, Job, Outcome
+from sqlassay.running.jobs import Job, Outcome
 from sqlassay.running.loops import on_a_loop
-from sqlassay.running.plan import Plan, manifest, new_run_id, now, plan
+from sqlassay.running.plan import Plan, now, plan
 from sqlassay.running.throttle import Pace, Throttle
 from sqlassay.running.worker import Closed, Pool
 
@@ -121,9 +122,9 @@ def carry_out(
     on_event: Listener | None = None,
 ) -> RunResult:
     """Carry out a plan on a pool of workers; see `run`."""
-    facts = _describe(made, pool)
+    facts = describe(made, pool)
     tell = on_event if on_event is not None else _nobody
-    writer, made, kept = _begin(made, facts, run_id=run_id, resume=resume)
+    writer, made, kept = begin(made, facts, run_id=run_id, resume=resume)
     with writer:
         loop = _Loop(made, pool, writer, kept, tell, hiding_for(made, facts))
         tell(RunStarted(run_id=writer.manifest.run_id, path=writer.path, planned=loop.planned, kept=len(kept.scored)))
@@ -153,85 +154,6 @@ def _finish_if_possible(writer: RunWriter, error: str | None) -> None:
         writer.finish(RunState.FAILED, ended_at=now(), error=error)
     except ArchiveError:
         return
-
-
-def _describe(made: Plan, pool: Pool) -> dict[str, DatabaseFacts]:
-    used = {made.address(case).name for case in made.cases}
-    futures = {name: pool.describe(address) for name, address in made.databases.items() if name in used}
-    return {name: future.result() for name, future in futures.items()}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """What an earlier process left: trials that are scored, that have a turn, that were asked."""
-
-    scored: frozenset[TrialKey] = frozenset()
-    turned: frozenset[TrialKey] = frozenset()
-    asked: frozenset[TrialKey] = frozenset()
-    folder: RunFolder | None = None
-
-
-def _begin(
-    made: Plan, facts: Mapping[str, DatabaseFacts], *, run_id: str | None, resume: str | bool | None
-) -> tuple[RunWriter, Plan, Kept]:
-    if resume:
-        return _resume(made, facts, resume if isinstance(resume, str) else run_id)
-    writer = create(made.runs, manifest(made, facts, run_id=run_id or new_run_id()))
-    writer.write_cases(made.cases)
-    writer.write_schemas({name: each.schema for name, each in facts.items()})
-    return writer, made, Kept()
-
-
-def _resume(made: Plan, facts: Mapping[str, DatabaseFacts], name: str | None) -> tuple[RunWriter, Plan, Kept]:
-    path = find_resumable(made.runs, name)
-    writer = reopen(path)
-    folder = RunFolder(path)
-    before = writer.manifest
-    signature = made.signature().line
-    if before.signature != signature:
-        writer.close()
-        raise ConfigError(
-            f"run {before.run_id!r} was begun with other settings",
-            hint=f"it has {before.signature}\nnow   {signature}\nstart a new run, or put the settings back",
-        )
-    cases = tuple(folder.cases())
-    if not cases:
-        writer.write_cases(made.cases)
-        cases = made.cases
-    if not folder.schemas():
-        writer.write_schemas({each: fact.schema for each, fact in facts.items()})
-    writer.change(replace(before, state=RunState.STARTED, ended_at=None, error=None, notices=_moved(before, facts)))
-    kept = Kept(
-        scored=frozenset(folder.scored()),
-        turned=frozenset(folder.turned()),
-        asked=frozenset(folder.asked()),
-        folder=folder,
-    )
-    return writer, replace(made, cases=cases), kept
-
-
-def _moved(before: Manifest, facts: Mapping[str, DatabaseFacts]) -> tuple[str, ...]:
-    said = list(before.notices)
-    for name, each in facts.items():
-        known = before.databases.get(name, {}).get("fingerprint")
-        if known is not None and known != each.fingerprint:
-            said.append(f"database {name}: the data changed between the parts of this run")
-    return tuple(dict.fromkeys(said))
-
-
-def find_resumable(runs: Path, name: str | None) -> Path:
-    """The folder of the run to go on with: the named one, else the newest that is not complete.
-
-    Raises:
-        ArchiveError: there is none.
-    """
-    if name is not None:
-        named = Path(name)
-        return RunFolder(named if (named / "manifest.json").exists() else runs / name).path
-    for folder in reversed(runs_in(runs)):
-        if folder.manifest.state is not RunState.COMPLETE:
-            return folder.path
-    raise ArchiveError(f"{runs}: no run to go on with", hint="every run there is complete; leave --resume out")
 
 
 class _Loop:

@@ -48,9 +48,13 @@ class Compatibility:
         self._known: dict[tuple[int, int], bool] = {}
 
     def __call__(self, i: int, j: int) -> bool:
+        return self.permitted(i, j) and self.holds(i, j)
+
+    def holds(self, i: int, j: int) -> bool:
+        """The same by the values alone, whether the pair is permitted or not."""
         known = self._known.get((i, j))
         if known is None:
-            known = self._known[(i, j)] = self.permitted(i, j) and self.bench.holds(i, j)
+            known = self._known[(i, j)] = self.bench.holds(i, j)
         return known
 
     def matrix(self) -> list[list[bool]]:

@@ -173,7 +173,7 @@ class _Verdict:
             if order is None or not self._equal(fit, kept, order):
                 return None
             return _spread(kept, order, self.left.width)
-        if whole and all(fit(i, i) for i in kept) and self._equal(fit, kept, kept):
+        if whole and all(self.ties.permitted(i, i) for i in kept) and self._equal(fit, kept, kept):
             return kept
         natural = self.ties.natural(kept)
         if natural is not None and (not whole or natural != list(kept)) and self._confirm(fit, kept, natural):
@@ -189,7 +189,9 @@ class _Verdict:
 
     def _equal(self, fit: Compatibility, kept: Sequence[int], order: Sequence[int]) -> bool:
         pairs = list(zip(kept, order, strict=True))
-        return all(fit.bench.holds(i, j) for i, j in pairs) and rows_equal(fit.bench, pairs)
+        if fit.bench.large and fit.bench.identical(pairs):
+            return True
+        return all(fit.holds(i, j) for i, j in pairs) and rows_equal(fit.bench, pairs)
 
     def _confirm(self, fit: Compatibility, kept: Sequence[int], order: Sequence[int]) -> bool:
         by_position = tuple(kept) == tuple(order)

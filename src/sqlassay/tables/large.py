@@ -103,7 +103,7 @@ class LargeBench(Bench):
         left, right = self._rows(pairs, 0), self._rows(pairs, 1)
         if len(left) != len(right):
             return False
-        one, two = np.argsort(left, kind="stable"), np.argsort(right, kind="stable")
+        one, two = np.argsort(left), np.argsort(right)
         if not np.array_equal(left[one], right[two]):
             return False
         for i, j in pairs:

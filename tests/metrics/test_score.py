@@ -123,6 +123,17 @@ def test_ceilings_come_in_the_order_of_the_closed_list() -> None:
     assert Ceiling.NONDETERMINISTIC in score(clock).ceilings
 
 
+@pytest.mark.parametrize(
+    ("stored", "stale"),
+    [([[2], [1]], False), ([[1.001], [2]], False), ([[1]], True), ([[1], [3]], True), ([[1, 2]], True), ([], True)],
+)
+def test_a_stored_result_that_no_longer_holds_is_called_stale(stored: list[list[Any]], stale: bool) -> None:
+    measured = score(trial(rows((1,), (2,)), rows((1,), (2,)), case={"gold_rows": stored}))
+    assert measured.evidence["execution"]["gold_rows_stale"] is stale
+    assert measured.value("execution.exact") == 1
+    assert "gold_rows_stale" not in score(trial(rows((1,)), rows((1,)))).evidence["execution"]
+
+
 def _failing(family: str, *names: str) -> Family[Any]:
     def examine(trial: Trial, settings: ScoreSettings) -> Any:
         raise ZeroDivisionError(f"in {trial.case.id} under {settings.columns}")

@@ -12,9 +12,12 @@ from sqlassay.metrics.registry import families
 from sqlassay.records.execution import Account, Rows
 from sqlassay.records.measurement import Bucket, Measurement, ShapeLabel
 from sqlassay.records.query import Understanding
+from sqlassay.records.relation import Column, Relation
 from sqlassay.records.settings import ScoreSettings
 from sqlassay.records.trial import Side, Trial
 from sqlassay.records.value import Broken, Ceiling, Reading, Reason, Undefined, verdict
+from sqlassay.tables.exact import compare_tables
+from sqlassay.tables.rule import TableRule
 
 PASS = Card(
     name="outcome.pass",
@@ -55,6 +58,9 @@ def score(trial: Trial, settings: ScoreSettings = ScoreSettings()) -> Measuremen
     facts = causes.Facts(trial=trial, gold=gold, metrics=read.metrics, shape=shape)
     outcome = causes.decide(facts)
     read.evidence["sql"] = _sql_evidence(gold, trial.candidate)
+    stale = _is_stale(trial, gold, settings)
+    if stale is not None:
+        read.evidence["execution"] = {**read.evidence.get("execution", {}), "gold_rows_stale": stale}
     read.ceilings.update(_own_ceilings(trial, gold, outcome, read))
     return Measurement(
         case_id=trial.case.id,
@@ -162,6 +168,20 @@ def _shown_cut(trial: Trial) -> bool:
     if shown is not None:
         return shown < execution.relation.height
     return returned.row_cap is not None and returned.row_cap < execution.relation.height
+
+
+def _is_stale(trial: Trial, gold: Side | None, settings: ScoreSettings) -> bool | None:
+    """Whether the reference result that the case stores is no longer what its gold SQL gives; None where unknown."""
+    stored = trial.case.gold_rows
+    if stored is None or gold is None or not isinstance(gold.execution, Rows) or gold.execution.relation.truncated:
+        return None
+    live = gold.execution.relation
+    rows = [tuple(row) for row in stored]
+    if any(len(row) != live.width for row in rows):
+        return True
+    rule = TableRule(tolerance=trial.case.tolerance or settings.tolerance, columns="by_position")
+    names = tuple(Column(name=column.name) for column in live.columns)
+    return not compare_tables(Relation(columns=names, rows=rows), live, rule).exact
 
 
 def _sql_evidence(gold: Side | None, candidate: Side) -> Mapping[str, Any]:

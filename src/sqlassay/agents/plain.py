@@ -15,18 +15,23 @@ from sqlassay.errors import Culprit, Fault, capture
 _DEPTH = 60
 
 
-def plain(value: Any, *, depth: int = 0) -> Any:
+def plain(value: Any) -> Any:
     """JSON-able data: records, pydantic models, messages of LangChain, enums, dates and numbers of any kind.
 
-    What has no plain form becomes its `repr`; nothing raises, nothing is followed deeper than 60 levels.
+    What has no plain form becomes its `repr`; nothing raises, nothing is followed deeper than 60 levels, and an object
+    is taken apart once, however often and however crosswise others refer to it (inside itself it is null).
 
     >>> plain({"at": date(2026, 1, 2), "n": Decimal("1.50"), "x": {1}})
     {'at': '2026-01-02', 'n': 1.5, 'x': [1]}
     """
+    return _plain(value, 0, {})
+
+
+def _plain(value: Any, depth: int, done: dict[int, tuple[Any, Any]]) -> Any:
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, Enum):
-        return plain(value.value, depth=depth + 1)
+        return _plain(value.value, depth + 1, done)
     if isinstance(value, int):
         return value
     if isinstance(value, float):
@@ -41,13 +46,20 @@ def plain(value: Any, *, depth: int = 0) -> Any:
         return value.isoformat()
     if isinstance(value, timedelta):
         return value.total_seconds()
+    if id(value) not in done:
+        done[id(value)] = (value, None)
+        done[id(value)] = (value, _apart(value, depth, done))
+    return done[id(value)][1]
+
+
+def _apart(value: Any, depth: int, done: dict[int, tuple[Any, Any]]) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): plain(item, depth=depth + 1) for key, item in value.items()}
+        return {str(key): _plain(item, depth + 1, done) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(item, depth=depth + 1) for item in value]
+        return [_plain(item, depth + 1, done) for item in value]
     dumped = capture(lambda: _dumped(value), culprit=Culprit.AGENT)
     if not isinstance(dumped, Fault) and dumped is not value:
-        return plain(dumped, depth=depth + 1)
+        return _plain(dumped, depth + 1, done)
     shown = capture(lambda: repr(value), culprit=Culprit.AGENT)
     return f"<{type(value).__qualname__}>" if isinstance(shown, Fault) else shown
 

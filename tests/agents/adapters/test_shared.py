@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from sqlassay.agents.endings import of_exception
 from sqlassay.agents.messages import Outcome, arguments_of, loaded, plain
 from sqlassay.agents.offered import described, tables_in
+from sqlassay.agents.plain import plain as result_as_plain
 from sqlassay.agents.python_code import BUILT, calls_in
 from sqlassay.agents.refusals import status_in
 from sqlassay.agents.results import read_reply
@@ -216,3 +218,16 @@ def test_objects_that_hold_each_other_are_taken_apart_once() -> None:
         node.others = nodes
     assert plain(nodes[0])["__class__"] == "Node"
     assert loaded(b'{"a": 1}\n{"a": 2}\nbroken') == [{"a": 1}, {"a": 2}]
+
+
+def test_results_in_memory_may_refer_to_each_other() -> None:
+    @dataclass
+    class Agent:
+        name: str
+        handoffs: list[Agent]
+
+    agents = [Agent(name=str(number), handoffs=[]) for number in range(20)]
+    for agent in agents:
+        agent.handoffs = agents
+    found = result_as_plain({"agent": agents[0], "output": "three"})
+    assert (found["output"], found["agent"]["name"]) == ("three", "0")

@@ -16,6 +16,8 @@ _PARSED = 4_000_000
 _PARSED_AS_PYTHON = 400_000
 """Longer texts are not parsed: their row count stays unknown."""
 _HEAD = 2_000
+_NOTICE = 600
+"""A notice that a call was held back is short; longer texts are results, whatever words they hold."""
 _KEPT = 200_000
 
 _ERROR = re.compile(
@@ -108,6 +110,14 @@ def read_reply(outcome: Outcome) -> Reply:
     text = content if isinstance(content, str) else text_of(content) if _is_blocks(content) else None
     error = outcome.error
     if error is None and text is not None and _ERROR.match(text[:_HEAD]):
+        error = text
+    if (
+        error is None
+        and text is not None
+        and len(text) < _NOTICE
+        and _NEVER_REACHED.search(text)
+        and text[0] not in "[{("
+    ):
         error = text
     data = _data(text if text is not None else content)
     if error is None and isinstance(data, Mapping):

@@ -122,7 +122,7 @@ def test_roles_and_words_never_fail(text: str) -> None:
         ("Unknown tool name: 'x'. Available tools: 'y'", False, True, None),
         ("Invalid arguments: 1 validation error for A", False, True, None),
         ("Error: Error validating query: delete from t", False, True, None),
-        ("User rejected the tool call for `run_sql`", False, False, None),
+        ("User rejected the tool call for `run_sql`", False, True, None),
         ('{"success": false, "error": "column nope"}', True, True, None),
         ('{"columns": ["error"], "rows": [["x"]]}', True, False, 1),
         ("[('France', 667.62)]", True, False, 1),

@@ -85,11 +85,17 @@ async def test_a_graph_gets_history_question_and_config() -> None:
 
 
 async def test_a_graph_with_a_state_of_its_own() -> None:
-    graph = ScriptedGraph([{"sql": "SELECT 1", "answer": "One."}])
-    agent = build({"kind": "langgraph", "target": lambda: graph, "input": {"question": "{question}"}}, base_dir=".")
-    await agent.ask(ASK)
-    await agent.close()
+    graph = ScriptedGraph([{"plan": "COUNT"}, {"plan": "COUNT", "query": "SELECT 1", "said": "One."}])
+    turn = await turn_of(
+        {
+            "kind": "langgraph",
+            "target": lambda: graph,
+            "input": {"question": "{question}"},
+            "map": {"candidate_sql": "query", "answer": "said", "stages.plan": "{kind: plan}"},
+        }
+    )
     assert graph.started[0][0] == {"question": "How many rows?"}
+    assert (turn.candidate_sql, turn.answer, turn.stages) == ("SELECT 1", "One.", {"plan": {"kind": "COUNT"}})
 
 
 async def test_a_graph_that_runs_out_of_steps_keeps_its_messages() -> None:

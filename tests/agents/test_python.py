@@ -247,6 +247,15 @@ async def test_a_frameworks_result_is_read_by_its_adapter() -> None:
     assert turn.adapter.startswith("langchain")
 
 
+async def test_a_mapped_result() -> None:
+    result = {"out": {"query": "SELECT 1"}, "cost": {"tokens_in": 5}, "n": 2}
+    mapping = {"candidate_sql": "out.query", "usage": "cost", "usage.steps": "n", "answer": "text"}
+    turn = await turn_of(lambda _: result, map=mapping)
+    assert (turn.candidate_sql, turn.usage.tokens_in, turn.usage.steps) == ("SELECT 1", 5, 2)
+    assert turn.gaps == ("answer: nothing at 'text'",)
+    assert result["cost"] == {"tokens_in": 5}
+
+
 def test_plain_data_of_anything() -> None:
     class Odd:
         def __repr__(self) -> str:

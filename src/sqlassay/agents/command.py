@@ -141,7 +141,7 @@ class OnceAgent:
         document: Any = text
         if output == "json" or (output != "text" and text.lstrip()[:1] in ("{", "[")):
             document = _document(text, must=output == "json")
-        if isinstance(document, str) and self._documents.projection:
+        if isinstance(document, str) and self._documents.mapped:
             document = {"text": document}
         return self._documents.read(document, version=VERSION, latency_s=_latency(payload))
 

@@ -8,10 +8,8 @@ from typing import Any
 
 from sqlassay.agents.base import Reader
 from sqlassay.agents.mapping import KNOWN_KEYS
-from sqlassay.agents.projection import Projection
 from sqlassay.agents.python import result_reader
 from sqlassay.agents.settings import optional_mapping
-from sqlassay.errors import ConfigError
 from sqlassay.records.turn import Turn
 
 SETTINGS = frozenset({"map"})
@@ -21,28 +19,22 @@ class DocumentReader:
     """Reads a document by `map`, by a framework's adapter (`read`), or as it stands."""
 
     def __init__(self, settings: Mapping[str, Any], *, kind: str) -> None:
-        self.projection = Projection(optional_mapping(settings, "map"))
-        if self.projection and settings.get("read") is not None:
-            raise ConfigError("agent: use either map or read", hint="read names a framework's adapter, map JMESPath")
+        self.mapped = bool(optional_mapping(settings, "map"))
         self._reader: Reader = result_reader(settings, kind=kind)
         self._adapter = kind
 
     def read(self, document: Any, *, version: str, latency_s: float | None = None) -> Turn:
-        """The turn, with what `map` did not find as gaps, and the measured latency where the agent tells none.
+        """The turn, with the measured latency where the agent tells none.
 
         Raises:
             ExtractionError: the document is neither text nor a mapping, and no `map` reaches into it.
         """
-        missing: tuple[str, ...] = ()
-        if self.projection:
-            projected = self.projection.apply(document)
-            document, missing = projected.given, projected.missing
         turn = self._reader.read(document)
         if self._reader.name == "python":
             turn = replace(turn, adapter=f"{self._adapter} {version}")
         if turn.usage.latency_s is None and latency_s is not None:
             turn = replace(turn, usage=replace(turn.usage, latency_s=latency_s))
-        return replace(turn, gaps=(*turn.gaps, *missing)) if missing else turn
+        return turn
 
 
 def says_something(document: Any) -> bool:

@@ -197,9 +197,9 @@ class HttpAgent:
             kind = _told(content_type, text)
         if kind in ("sse", "jsonl"):
             whole = self._stream.joined(list(events_in(text) if kind == "sse" else lines_in(text)))
-            return whole if self._documents.projection else _most_telling(whole)
+            return whole if self._documents.mapped else _most_telling(whole)
         if kind == "text":
-            return {"text": text} if self._documents.projection else text
+            return {"text": text} if self._documents.mapped else text
         return self._json(text, content_type=content_type)
 
     def _json(self, text: str, *, content_type: str) -> Any:

@@ -18,7 +18,7 @@ from sqlassay.records.ask import Ask
 from sqlassay.records.turn import Turn, TurnErrorKind
 
 KIND = "langgraph"
-_KNOWN = frozenset({"target", "input", "config", "recursion_limit"})
+_KNOWN = frozenset({"target", "input", "config", "recursion_limit", "map"})
 _MESSAGES = "messages"
 
 
@@ -27,7 +27,8 @@ def build(settings: Mapping[str, Any], *, base_dir: str) -> Agent:
 
     `input` is the state that the graph starts with, with placeholders (default `{messages: "{messages}"}`: the history
     and the question); `config` is passed on, `recursion_limit` is put into it; each question has its own `thread_id`.
-    `read` is `langchain` unless said otherwise.
+    The messages are read by `langchain` unless `read` names another adapter, or `map` says where in the last state the
+    fields of a turn stand.
 
     Raises:
         ConfigError: a setting is wrong, or the target is no graph.

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jmespath
 from jmespath.exceptions import JMESPathError
 
 from sqlassay.agents.fields import brief, did_you_mean, kind_of
-from sqlassay.agents.mapping import KNOWN_KEYS
+from sqlassay.agents.mapping import KNOWN_KEYS, MappingReader
 from sqlassay.errors import ConfigError
+from sqlassay.records.turn import Turn
 
 _PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
 _NESTED = frozenset({"returned", "stages", "retrieval", "usage", "error"})
@@ -60,12 +61,25 @@ class Projection:
                 continue
             place = given
             for name in field.target[:-1]:
-                inner = place.setdefault(name, {})
-                if not isinstance(inner, dict):
-                    inner = place[name] = {"value": inner}
-                place = inner
+                held = place.get(name, {})
+                place[name] = dict(held) if isinstance(held, Mapping) else {"value": held}
+                place = place[name]
             place[field.target[-1]] = value
         return Projected(given=given, missing=tuple(missing))
+
+
+class MappedReader:
+    """Reads a document by `map`: what the expressions find, as a mapping with the turn's fields."""
+
+    def __init__(self, projection: Projection, inner: MappingReader) -> None:
+        self._projection, self._inner = projection, inner
+        self.name, self.version = inner.name, inner.version
+
+    def read(self, payload: Any) -> Turn:
+        """The turn, with what `map` did not find as gaps."""
+        projected = self._projection.apply(payload)
+        turn = self._inner.read(projected.given)
+        return replace(turn, gaps=(*turn.gaps, *projected.missing))
 
 
 def compiled(expression: Any, *, setting: str) -> Any:

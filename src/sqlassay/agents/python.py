@@ -23,7 +23,7 @@ from sqlassay.records.turn import StatusSource, Turn, TurnError, TurnErrorKind
 
 KIND = "python"
 VERSION = "1"
-_KNOWN = frozenset({"target"})
+_KNOWN = frozenset({"target", "map"})
 
 BUDGET_EXCEPTIONS = frozenset(
     {
@@ -106,15 +106,27 @@ class PythonAgent:
 
 
 def result_reader(settings: Mapping[str, Any], *, kind: str, default: str | None = None) -> Reader:
-    """The reader that `read:` names (with `read_settings`), else the one for plain results."""
-    name = optional_text(settings, "read") or default
+    """The reader that `read:` names (with `read_settings`), else the one for plain results, through `map` if it is set.
+
+    Raises:
+        ConfigError: a setting is wrong, or does not go together with another.
+    """
+    mapped = optional_mapping(settings, "map")
+    if mapped and settings.get("read") is not None:
+        raise ConfigError("agent: use either map or read", hint="read names a framework's adapter, map JMESPath")
+    name = optional_text(settings, "read") or (None if mapped else default)
     if name is None:
         text_rules = settings.get("text_rules", True)
         if not isinstance(text_rules, bool):
             raise ConfigError(f"agent.text_rules: expected true or false, got {text_rules!r}")
-        return MappingReader(
+        plainly = MappingReader(
             name=KIND, version=VERSION, statuses=statuses_from(settings.get("statuses")), text_rules=text_rules
         )
+        if not mapped:
+            return plainly
+        from sqlassay.agents.projection import MappedReader, Projection
+
+        return MappedReader(Projection(mapped), plainly)
     for key in ("statuses", "text_rules"):
         if settings.get(key) is not None:
             raise ConfigError(f"agent.{key}: kind {kind!r} does not use it together with `read`")

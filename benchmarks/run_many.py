@@ -1,6 +1,6 @@
 """Does a long run keep its memory? Many recorded cases on one small database, with the peak of the main process.
 
-    python benchmarks/run_many.py [cases]
+python benchmarks/run_many.py [cases]
 """
 
 from __future__ import annotations

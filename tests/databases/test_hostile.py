@@ -24,8 +24,9 @@ from sqlassay.records.settings import Limits
 from sqlassay.testing.databases import SETUP
 
 CORPUS = Path(__file__).parent / "hostile"
-LIMITS = Limits(timeout_s=0.3, max_rows=20_000, max_bytes=16 * 1024 * 1024, memory_bytes=1024**3)
-OVERSHOOT_S = 1.0
+LIMITS = Limits(timeout_s=0.2, max_rows=20_000, max_bytes=16 * 1024 * 1024, memory_bytes=1024**3)
+OVERSHOOT_S = 3.0
+"""Room for a busy machine; `benchmarks/databases_fetch.py` measures the overshoot, which is some milliseconds."""
 PLACEHOLDERS = {
     "NUL": "\0",
     "NEWLINE": "\n",
@@ -35,7 +36,7 @@ PLACEHOLDERS = {
     "ORS": " OR ".join("id = 1" for _ in range(900)),
     "UNIONS": " ".join("UNION SELECT 1" for _ in range(200)),
     "LIST": ", ".join(str(i) for i in range(5000)),
-    "LONG": "'" + "x" * 3_000_000 + "'",
+    "LONG": "'" + "x" * 1_000_000 + "'",
     "WILDCARDS": "%a" * 200,
     "STARS": "*a" * 200,
 }

@@ -157,6 +157,8 @@ class PostgresSession:
         self._connection = connection
         self._catalogue = catalogue
         self._clean = clean
+        self._used = False
+        self._timeout_ms: int | None = None
 
     def execute(self, sql: str, *, limits: Limits) -> Execution:
         import psycopg
@@ -171,12 +173,13 @@ class PostgresSession:
             return SqlError(kind=ErrorKind.FORBIDDEN, message=why)
         alarm: Alarm | None = None
         try:
-            self._savepoint(limits)
+            self._prepare(limits)
             cursor = self._connection.cursor()
             with deadline(limits.timeout_s + _CANCEL_AFTER_S, self._connection.cancel_safe) as alarm:
                 rows, truncated = _streamed(cursor, sql, limits)
             duration = time.perf_counter() - started
-            self._release()
+            if truncated:
+                self._undo()
             described = cursor.pgresult if rows else self._described(sql)
             columns = self._catalogue.columns(described)
             rows = self._catalogue.finished(described, rows)
@@ -196,26 +199,26 @@ class PostgresSession:
         if not found or refusal(found) is not None or forbidden(found) is not None:
             return None
         try:
-            self._savepoint(Limits())
+            self._prepare(Limits())
             account = _account(self._catalogue.columns(self._described(sql)))
-            self._release()
         except (psycopg.Error, UnicodeError, ValueError):
             self._undo()
             return None
         return account
 
-    def _savepoint(self, limits: Limits) -> None:
+    def _prepare(self, limits: Limits) -> None:
+        """Undo whatever the statement before left, and set the server's own time limit for the next one."""
         milliseconds = max(1, int(limits.timeout_s * 1000))
-        self._simple(f"SAVEPOINT sqlassay; SET LOCAL statement_timeout = {milliseconds}")
-
-    def _release(self) -> None:
-        self._simple("ROLLBACK TO SAVEPOINT sqlassay; RELEASE SAVEPOINT sqlassay")
+        if self._used or milliseconds != self._timeout_ms:
+            back = "ROLLBACK TO SAVEPOINT sqlassay; " if self._used else "SAVEPOINT sqlassay; "
+            self._simple(f"{back}SET LOCAL statement_timeout = {milliseconds}")
+        self._used, self._timeout_ms = True, milliseconds
 
     def _undo(self) -> None:
         import psycopg
 
         with suppress(psycopg.Error):
-            self._release()
+            self._simple("ROLLBACK TO SAVEPOINT sqlassay")
 
     def _simple(self, sql: str) -> None:
         import psycopg

@@ -7,11 +7,13 @@ of a set operation and for a scalar subquery, where a column has no single origi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from sqlassay.databases.lexer import Token
+from sqlassay.databases.lexer import Token, tokens
 from sqlassay.records.execution import Account
 from sqlassay.records.relation import Schema
 
@@ -19,24 +21,41 @@ Events = list[tuple[str, str, str | None]]
 """(table, column, view or common table expression), one per authorizer call."""
 
 _SET_OPERATIONS = frozenset({"union", "intersect", "except", "values"})
+_DOUBTFUL = re.compile(r"union|intersect|except|values|\(\s*(?:--|/\*|select|with)", re.IGNORECASE)
+"""A text without any of these has neither a set operation nor a scalar subquery."""
 _BEFORE_AN_ITEM = frozenset({",", "select", "distinct", "all", "("})
 
 
-def account_of(events: Events, schema: Schema, found: Sequence[Token], description: Sequence[Sequence[Any]]) -> Account:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relations:
+    """Lower-case names of the base tables of a schema, and of its views with their text."""
+
+    tables: frozenset[str]
+    views: Mapping[str, str]
+
+
+def relations_of(schema: Schema) -> Relations:
+    """The names that an account needs, made once per schema."""
+    return Relations(
+        tables=frozenset(table.name.lower() for table in schema.tables if not table.is_view),
+        views={table.name.lower(): table.view_sql or "" for table in schema.tables if table.is_view},
+    )
+
+
+def account_of(events: Events, relations: Relations, sql: str, description: Sequence[Sequence[Any]]) -> Account:
     """The account in lower-case names, as SQLite folds them."""
-    views = {table.name.lower(): table.view_sql or "" for table in schema.tables if table.is_view}
-    known = {table.name.lower() for table in schema.tables if not table.is_view}
+    known, views = relations.tables, relations.views
     seen = [
         (table.lower(), column.lower(), None if inside is None else inside.lower()) for table, column, inside in events
     ]
     base = {table for table, _, _ in seen if table in known or table.startswith("sqlite_")}
-    used_views = {name for table, _, inside in seen for name in (table, inside) if name in views}
+    used_views = {name for table, _, inside in seen for name in (table, inside) if name and name in views}
     columns = {f"{table}.{column}" for table, column, _ in seen if column and table in base}
     return Account(
-        tables=_sorted(_named(seen, base, used_views, views, found)),
+        tables=_sorted(_named(seen, base, used_views, views, sql)),
         base_tables=_sorted(base),
         columns_read=_sorted(columns),
-        origins=_origins(seen, base, used_views, found, description),
+        origins=_origins(seen, base, used_views, sql, description),
         source="sqlite authorizer",
     )
 
@@ -49,12 +68,13 @@ def _named(
     seen: Sequence[tuple[str, str, str | None]],
     base: set[str],
     used_views: set[str],
-    views: dict[str, str],
-    found: Sequence[Token],
+    views: Mapping[str, str],
+    sql: str,
 ) -> set[str] | None:
     """Relations as the statement names them; None where views are nested, or named like something else."""
     if not used_views:
         return base
+    found = list(tokens(sql, "sqlite"))
     words = {token.text.lower() for token in found if token.kind in ("word", "name")}
     for view in used_views:
         inside = views[view].lower()
@@ -85,11 +105,11 @@ def _origins(
     seen: Sequence[tuple[str, str, str | None]],
     base: set[str],
     used_views: set[str],
-    found: Sequence[Token],
+    sql: str,
     description: Sequence[Sequence[Any]],
 ) -> tuple[str | None, ...] | None:
     """One origin per output column, or None where the metadata does not say what an origin is here."""
-    if not _has_single_origins(found):
+    if _DOUBTFUL.search(sql) and not _has_single_origins(tokens(sql, "sqlite")):
         return None
     under_views = {table for table, _, inside in seen if inside is not None} if used_views else set()
     origins: list[str | None] = []
@@ -101,7 +121,7 @@ def _origins(
     return tuple(origins)
 
 
-def _has_single_origins(found: Sequence[Token]) -> bool:
+def _has_single_origins(found: Iterable[Token]) -> bool:
     before = ""
     previous = ""
     for token in found:

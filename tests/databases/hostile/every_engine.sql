@@ -135,7 +135,7 @@ SELECT $1
 ) UNION SELECT 1 --
 SELECT '⟦SURROGATE⟧' FROM item
 ⟦SURROGATE⟧
--- expect: rows|error|too_large
+-- expect: rows|error|too_large|timeout
 SELECT id FROM item /* never closed
 SELECT ⟦PARENS⟧
 SELECT '⟦NUL⟧; DROP TABLE item' FROM item

@@ -111,3 +111,18 @@ def test_the_index_tells_what_the_list_needs(report: Report) -> None:
 
 def test_the_same_report_gives_the_same_page(report: Report) -> None:
     assert html.render(report) == html.render(report)
+
+
+def test_a_self_check_that_is_not_zero_leads_to_its_cases(make_report: Callable[..., Report]) -> None:
+    from sqlassay.report.narrative import Check
+
+    for name, link in {
+        "harness_errors": {"bucket": "harness_error"},
+        "extractor_empty": {"bucket": "extractor_empty"},
+        "other_difference": {"bucket": "other_difference"},
+        "scorer_disagreements": {"check": "scorer_disagreements"},
+        "stages_never_recorded": {},
+    }.items():
+        assert Check(name=name, count=1, meaning="").filter == link
+    index = payload.index(make_report(9))
+    assert not any("dis" in entry for entry in index["cases"])

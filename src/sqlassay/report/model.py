@@ -112,6 +112,8 @@ class CaseRow:
     first_broken_stage: str | None
     metrics: Mapping[str, float]
     undefined: Mapping[str, str] = field(default_factory=dict)
+    disagrees: bool = False
+    """Two scorers contradict each other here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,8 +176,15 @@ def build(
     """Build the report of a run. `results` is called for one trial at a time, when its details are wanted."""
     scored = {TrialKey(case_id=m.case_id, phrasing=m.phrasing, repeat=m.repeat): m for m in measurements}
     asked = {TrialKey(case_id=t.case_id, phrasing=t.phrasing, repeat=t.repeat): t for t in turns}
+    contradicted = {outcome.key for outcome in summary.outcomes if outcome.disagrees}
     rows = tuple(
-        _row(key, measurement=scored[key], turn=asked.get(key), case=cases.get(key.case_id))
+        _row(
+            key,
+            disagrees=key in contradicted,
+            measurement=scored[key],
+            turn=asked.get(key),
+            case=cases.get(key.case_id),
+        )
         for key in sorted(scored, key=_in_order(cases))
     )
     by_key = {row.key: row for row in rows}
@@ -220,7 +229,7 @@ def _in_order(cases: Mapping[str, Case]) -> Callable[[TrialKey], tuple[int, Tria
     return lambda key: (places.get(key.case_id, len(places)), key)
 
 
-def _row(key: TrialKey, *, measurement: Measurement, turn: Turn | None, case: Case | None) -> CaseRow:
+def _row(key: TrialKey, *, measurement: Measurement, turn: Turn | None, case: Case | None, disagrees: bool) -> CaseRow:
     bucket = measurement.bucket
     values: dict[str, float] = {}
     undefined: dict[str, str] = {}
@@ -252,6 +261,7 @@ def _row(key: TrialKey, *, measurement: Measurement, turn: Turn | None, case: Ca
         first_broken_stage=measurement.first_broken_stage,
         metrics=values,
         undefined=undefined,
+        disagrees=disagrees,
     )
 
 

@@ -21,6 +21,15 @@ class Check:
     names: tuple[str, ...] = ()
 
     @property
+    def filter(self) -> dict[str, str]:
+        """What the list of cases filters by to show the cases behind it; empty where there is no such list."""
+        buckets = {"harness_errors": "harness_error", "extractor_empty": "extractor_empty"}
+        if self.name == "scorer_disagreements":
+            return {"check": self.name}
+        bucket = buckets.get(self.name, self.name if self.name == "other_difference" else "")
+        return {"bucket": bucket} if bucket else {}
+
+    @property
     def clean(self) -> bool:
         return self.count == 0
 

@@ -87,6 +87,7 @@ def _entry(row: CaseRow, names: Sequence[str]) -> dict[str, Any]:
         "sh": None if row.shape is None else row.shape.value,
         "ce": [ceiling.value for ceiling in row.ceilings],
         "fs": _named(row.first_broken_stage),
+        "dis": row.disagrees,
     }
     return entry | {name: value for name, value in optional.items() if value}
 

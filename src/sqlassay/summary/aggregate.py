@@ -165,7 +165,8 @@ class _Tally:
         self.broken += bucket is not Bucket.HARNESS_ERROR and any(
             isinstance(reading, Broken) for reading in measurement.metrics.values()
         )
-        self.disagreements += disagrees(measurement, case)
+        contradicted = disagrees(measurement, case)
+        self.disagreements += contradicted
         tables = evidence.get("sql", {}).get("gold_tables")
         if tables:
             self.tables.setdefault(key.case_id, len(tables))
@@ -179,6 +180,7 @@ class _Tally:
                 ceilings=tuple(measurement.ceilings),
                 why=measurement.cause,
                 gold_digest=gold,
+                disagrees=contradicted,
             )
         )
 

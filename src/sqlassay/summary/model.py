@@ -184,6 +184,8 @@ class Outcome:
     why: str | None = None
     gold_digest: str | None = None
     """Of the gold result, so that two runs can tell that the data moved."""
+    disagrees: bool = False
+    """Two scorers contradict each other on this trial (a self-check)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 /* The pages of cases: list, filters, keys, one case. Everything shown is made with textContent, never as markup. */
 (() => {
   /** @typedef {{id: string, p: number, r: number, q: string, v: boolean|null, m: (number|null)[], cat?: string, dif?: string,
-   *   tag?: string[], db?: string, tab?: string[], st?: string, b?: string, why?: string, sh?: string, ce?: string[], fs?: string}} Entry */
+   *   tag?: string[], db?: string, tab?: string[], st?: string, b?: string, why?: string, sh?: string, ce?: string[], fs?: string, dis?: boolean}} Entry */
   /** @typedef {{run: string, metrics: string[], units: string[], buckets: Record<string, string[]>, ceilings: Record<string, string>,
    *   shapes: Record<string, string>, reasons: Record<string, string>, cases: Entry[]}} Index */
 
@@ -172,6 +172,7 @@
     ["verdict", "Verdict", verdict], ["bucket", "Cause", (c) => c.b], ["category", "Category", (c) => c.cat], ["difficulty", "Difficulty", (c) => c.dif],
     ["tag", "Tag", (c) => c.tag], ["table", "Table", (c) => c.tab], ["tables", "Tables read", (c) => c.tab && String(c.tab.length)], ["database", "Database", (c) => c.db],
     ["ceiling", "Ceiling", (c) => c.ce], ["shape", "Shape", (c) => c.sh], ["stage", "Broke first", (c) => c.fs], ["status", "Status", (c) => c.st],
+    ["check", "Self-check", (c) => c.dis ? "scorer_disagreements" : undefined],
   ]);
   const COLUMNS = /** @type {[string, string, (c: Entry) => string|number|null|undefined][]} */ ([
     ["id", "Case", (c) => c.id], ["verdict", "Verdict", (c) => ({ failed: 0, unscored: 1, passed: 2 })[verdict(c)]], ["cause", "Cause", (c) => c.b], ["q", "Question", (c) => c.q],
@@ -240,7 +241,7 @@
       oninput: (/** @type {any} */ e) => refine((p) => put(p, "q", e.target.value)) })));
     for (const [name, title, pick] of FILTERS) {
       const values = distinct(pick);
-      if (values.length < (name === "verdict" ? 1 : 2) && name !== "bucket" && name !== "ceiling" && name !== "stage") continue;
+      if (values.length < (name === "verdict" ? 1 : 2) && name !== "bucket" && name !== "ceiling" && name !== "stage" && name !== "check") continue;
       if (!values.length) continue;
       form.append(h("label", null, title, h("select", { name, onchange: (/** @type {any} */ e) => refine((p) => put(p, name, e.target.value)) },
         h("option", { value: "" }, "all"), values.map((v) => h("option", { value: v }, v)))));

@@ -14,52 +14,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlassay.tables.encode import Table
 from sqlassay.tables.rows import Bench
+from sqlassay.tables.vectors import Words, mix
 
 CHOICES: Final = 512
 """Individual choices between look-alike columns before the search gives up."""
 
-Words = NDArray[np.uint64]
 Confirm = Callable[[Sequence[int]], bool]
-
-_A: Final = np.uint64(0x9E3779B97F4A7C15)
-_B: Final = np.uint64(0xBF58476D1CE4E5B9)
-_C: Final = np.uint64(0x94D049BB133111EB)
-
-
-def _mix(values: Words) -> Words:
-    values = values + _A
-    values = (values ^ (values >> np.uint64(30))) * _B
-    values = (values ^ (values >> np.uint64(27))) * _C
-    return values ^ (values >> np.uint64(31))
-
-
-class Compatibility:
-    """For each pair of columns whether their values alone allow it: equal bags, or sorted numbers within tolerance.
-
-    With rows that may be left out (a pool), a column only has to be able to hold the other's values.
-    """
-
-    def __init__(self, bench: Bench, permitted: Callable[[int, int], bool]) -> None:
-        self.bench, self.permitted = bench, permitted
-        self._known: dict[tuple[int, int], bool] = {}
-
-    def __call__(self, i: int, j: int) -> bool:
-        return self.permitted(i, j) and self.holds(i, j)
-
-    def holds(self, i: int, j: int) -> bool:
-        """The same by the values alone, whether the pair is permitted or not."""
-        known = self._known.get((i, j))
-        if known is None:
-            known = self._known[(i, j)] = self.bench.holds(i, j)
-        return known
-
-    def matrix(self) -> list[list[bool]]:
-        """All pairs, reference columns first."""
-        return [[self(i, j) for j in range(self.bench.candidate.width)] for i in range(self.bench.reference.width)]
 
 
 def search(
@@ -114,8 +77,8 @@ class _Search:
         components = _components(allowed)
         self.left_cells, self.right_cells = _codes(bench, allowed, components)
         self.start = _State(
-            _mix(np.array(components[0], dtype=np.uint64)),
-            _mix(np.array(components[1], dtype=np.uint64)),
+            mix(np.array(components[0], dtype=np.uint64)),
+            mix(np.array(components[1], dtype=np.uint64)),
             *_row_colours(bench),
         )
         self.use_rows = self.square and not bench.optional
@@ -131,10 +94,10 @@ class _Search:
         left, right, classes = state.left, state.right, -1
         left_rows, right_rows = state.left_rows, state.right_rows
         while True:
-            rows_a = _mix(left_rows + _mix(self.left_cells ^ left[:, None]).sum(axis=0, dtype=np.uint64))
-            rows_b = _mix(right_rows + _mix(self.right_cells ^ right[:, None]).sum(axis=0, dtype=np.uint64))
-            columns_a = _mix(left + _mix(self.left_cells ^ rows_a[None, :]).sum(axis=1, dtype=np.uint64))
-            columns_b = _mix(right + _mix(self.right_cells ^ rows_b[None, :]).sum(axis=1, dtype=np.uint64))
+            rows_a = mix(left_rows + mix(self.left_cells ^ left[:, None]).sum(axis=0, dtype=np.uint64))
+            rows_b = mix(right_rows + mix(self.right_cells ^ right[:, None]).sum(axis=0, dtype=np.uint64))
+            columns_a = mix(left + mix(self.left_cells ^ rows_a[None, :]).sum(axis=1, dtype=np.uint64))
+            columns_b = mix(right + mix(self.right_cells ^ rows_b[None, :]).sum(axis=1, dtype=np.uint64))
             if not (np.array_equal(np.sort(columns_a), np.sort(columns_b))):
                 return None
             now = len(np.unique(columns_a)) + len(np.unique(rows_a))
@@ -187,7 +150,7 @@ class _Search:
 
     def _fix(self, state: _State, chosen: dict[int, int], i: int, j: int) -> tuple[int, ...] | None:
         left, right = state.left.copy(), state.right.copy()
-        mark = _mix(np.array([len(chosen) + 1], dtype=np.uint64))[0]
+        mark = mix(np.array([len(chosen) + 1], dtype=np.uint64))[0]
         left[i] = right[j] = left[i] ^ mark
         state = _State(left, right, state.left_rows, state.right_rows)
         refined = self._refine(state) if self.use_rows else self._prefix(state, i, j)
@@ -197,8 +160,8 @@ class _Search:
         """Where one side has spare columns or rows: the columns chosen so far must already agree row by row."""
         if not self.left_cells.shape[1] or self.left_cells.shape[1] != self.right_cells.shape[1]:
             return state
-        rows_a = _mix(state.left_rows ^ self.left_cells[i])
-        rows_b = _mix(state.right_rows ^ self.right_cells[j])
+        rows_a = mix(state.left_rows ^ self.left_cells[i])
+        rows_b = mix(state.right_rows ^ self.right_cells[j])
         if not np.array_equal(np.sort(rows_a), np.sort(rows_b)):
             return None
         return _State(state.left, state.right, rows_a, rows_b)
@@ -256,7 +219,7 @@ def _codes(bench: Bench, allowed: list[list[bool]], components: tuple[list[int],
     def side(which: int, table: Table, labels: list[int]) -> Words:
         if not table.width or bench.optional:
             return np.zeros((table.width, 0), dtype=np.uint64)
-        return _mix(np.stack([bench.words(which, p, nulls=labels[p] in coarse) for p in range(table.width)]))
+        return mix(np.stack([bench.words(which, p, nulls=labels[p] in coarse) for p in range(table.width)]))
 
     return side(0, bench.reference, components[0]), side(1, bench.candidate, components[1])
 
@@ -265,7 +228,7 @@ def _row_colours(bench: Bench) -> tuple[Words, Words]:
     def colours(groups: Sequence[int] | None, height: int) -> Words:
         if groups is None or bench.optional:
             return np.zeros(height, dtype=np.uint64)
-        return _mix(np.asarray(groups, dtype=np.int64).astype(np.uint64))
+        return mix(np.asarray(groups, dtype=np.int64).astype(np.uint64))
 
     return (
         colours(bench.plan.reference_groups, bench.reference.height),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from sqlassay.tables.rows import Bench
 from sqlassay.tables.rule import Links
 
 _Way = tuple[Callable[[int], str | None], Callable[[int], str | None]]
@@ -124,3 +125,28 @@ class ColumnTies:
             if once and sum(right(k) == key for k in range(len(self.right))) == 1:
                 return True
         return False
+
+
+class Compatibility:
+    """For each pair of columns whether their values alone allow it: equal bags, or sorted numbers within tolerance.
+
+    With rows that may be left out (a pool), a column only has to be able to hold the other's values.
+    """
+
+    def __init__(self, bench: Bench, permitted: Callable[[int, int], bool]) -> None:
+        self.bench, self.permitted = bench, permitted
+        self._known: dict[tuple[int, int], bool] = {}
+
+    def __call__(self, i: int, j: int) -> bool:
+        return self.permitted(i, j) and self.holds(i, j)
+
+    def holds(self, i: int, j: int) -> bool:
+        """The same by the values alone, whether the pair is permitted or not."""
+        known = self._known.get((i, j))
+        if known is None:
+            known = self._known[(i, j)] = self.bench.holds(i, j)
+        return known
+
+    def matrix(self) -> list[list[bool]]:
+        """All pairs, reference columns first."""
+        return [[self(i, j) for j in range(self.bench.candidate.width)] for i in range(self.bench.reference.width)]

@@ -13,8 +13,7 @@ from typing import Final
 
 from sqlassay.records.relation import Column, Relation, Row
 from sqlassay.records.value import Ceiling
-from sqlassay.tables.assignment import Compatibility, search
-from sqlassay.tables.columns import ColumnTies, names_cross
+from sqlassay.tables.columns import ColumnTies, Compatibility, names_cross
 from sqlassay.tables.encode import Table, tables_of
 from sqlassay.tables.quick import same_bag, same_list, trust_in
 from sqlassay.tables.rows import Bench, Plan, bench_of, rows_equal
@@ -178,6 +177,8 @@ class _Verdict:
         natural = self.ties.natural(kept)
         if natural is not None and (not whole or natural != list(kept)) and self._confirm(fit, kept, natural):
             return _spread(kept, natural, self.left.width)
+        from sqlassay.tables.assignment import search
+
         allowed = fit.matrix()
         found = search(
             bench if whole else _narrowed(bench, kept),
@@ -228,6 +229,8 @@ class _Verdict:
         natural = self.ties.natural(everything)
         if natural is not None and self._confirm(self.fit, everything, natural):
             return True
+        from sqlassay.tables.assignment import search
+
         found = search(
             self.bench,
             self.fit.matrix(),

@@ -29,6 +29,14 @@ QUERY = "SELECT c.name FROM crop c WHERE c.yield_t > 1.5"
         f"The query is: `{QUERY}`. It lists the crops.",
         f"I looked at the schema. The answer is\n\n{QUERY}\n\nwhich lists all names.",
         f"{QUERY}\n\nThis query lists the names of the crops.",
+        f"{QUERY}\nThis query lists the names of the crops.",
+        f"{QUERY}\n\nExplanation: it's filtered by yield",
+        f"{QUERY}\n```",
+        f"<think>maybe SELECT b FROM t</think>\n<sql>{QUERY}</sql>",
+        f'{{"reason": "x", "sql": "{QUERY}"}}',
+        f'```json\n{{"sql": "{QUERY}"}}\n```',
+        f"sql\n{QUERY}",
+        f"1. First:\n   {QUERY}",
     ],
 )
 def test_fences_and_prose_are_taken_off(text: str) -> None:
@@ -78,10 +86,19 @@ def test_text_that_is_sql_comes_back_unchanged(text: str) -> None:
         "Which crops do you mean?",
         "```\nno query here\n```",
         "Show me which table you mean, please.",
+        "Use the orders table.",
+        "Delete the rows you do not need.",
+        "```sql\n```",
+        '{"answer": "42"}',
     ],
 )
 def test_prose_holds_no_query(text: str) -> None:
     assert statement_in(text) is None
+
+
+def test_a_query_over_many_lines_in_prose_is_taken_whole() -> None:
+    query = "WITH x AS (\n  SELECT 1 AS a\n)\nSELECT a\nFROM x\nWHERE a = 1\nORDER BY a"
+    assert statement_in(f"Here is the query:\n\n{query};\n\n**Explanation**: it selects.") == query
 
 
 @settings(max_examples=300, deadline=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from difflib import get_close_matches
 
@@ -11,11 +12,16 @@ from sqlassay.errors import Fault
 from sqlassay.sql.parse import trees_of, with_room
 
 _FENCE = re.compile(
-    r"(?P<mark>`{3,}|~{3,})[ \t]*(?P<tag>[\w+.-]*)[^\n`]*\n(?P<body>.*?)(?:\n[ \t]*(?P=mark)|\Z)", re.DOTALL
+    r"(?P<mark>`{3,8}|~{3,8})[ \t]*(?P<tag>[\w+.-]*)[^\n`]*\n(?P<body>.*?)(?:\n[ \t]*(?P=mark)|\Z)", re.DOTALL
 )
 _INLINE_FENCE = re.compile(
     r"`{3}(?:(?:sqlite|postgresql|postgres|mysql|tsql|sql)\s+)?(?P<body>[^`\n]+)`{3}", re.IGNORECASE
 )
+LONGEST_PROSE = 100_000
+"""Characters of prose in which a query is looked for; a longer text that begins as SQL is taken as it is."""
+MOST_STARTS = 40
+_TAGS = ("sql", "sql_query", "query", "answer")
+_FIELDS = ("sql", "query", "sql_query", "SQL", "answer")
 _SQL_TAGS = frozenset({"", "sql", "sqlite", "sqlite3", "postgres", "postgresql", "pgsql", "psql", "mysql", "mariadb",
                        "tsql", "duckdb", "oracle", "plsql", "bigquery", "snowflake", "databricks", "spark",
                        "clickhouse", "text", "txt", "plaintext", "code"})  # fmt: skip
@@ -41,7 +47,7 @@ _SHAPES = re.compile(
       | from \s+ ["`\[\w(]
     )"""
 )
-_LEAD = re.compile(r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/|[;(])*", re.DOTALL)
+_LEAD = re.compile(r"(?:\s|\ufeff|--[^\n]*(?:\n|\Z)|/\*.*?\*/|[;(])*", re.DOTALL)
 _LABEL = re.compile(
     r"\A\s*(?:sql\s*query|sqlquery|final\s+(?:answer|query|sql)|query|answer|sql)\s*:\s*", re.IGNORECASE
 )
@@ -69,9 +75,14 @@ def statement_in(text: str) -> str | None:
     """
     if not text or text.isspace():
         return None
+    marked = _marked(text)
+    if marked is not None:
+        return marked
     fenced = _fenced(text)
     if fenced is not None:
         return fenced
+    if len(text) > LONGEST_PROSE:
+        return text if _looks_like_sql(text[:LONGEST_PROSE]) else _in_prose(text[-LONGEST_PROSE:])
     label = _LABEL.match(text)
     if label is not None and _looks_like_sql(text[label.end() :]):
         text = text[label.end() :]
@@ -80,16 +91,37 @@ def statement_in(text: str) -> str | None:
     return _in_prose(text)
 
 
+def _marked(text: str) -> str | None:
+    """SQL in `<sql>` tags, or under a field of a JSON object."""
+    if "<" not in text and "{" not in text:
+        return None
+    lowered = text.lower()
+    for tag in _TAGS:
+        end = lowered.rfind(f"</{tag}>")
+        start = lowered.rfind(f"<{tag}>", 0, end) if end >= 0 else -1
+        body = text[start + len(tag) + 2 : end]
+        if start >= 0 and _looks_like_sql(body):
+            return _without_prose(body.strip())
+    start = text.find("{")
+    if start < 0 or text[:start].strip(" \t\r\n`~").lower() not in ("", "json"):
+        return None
+    try:
+        read, _ = json.JSONDecoder().raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    held = [read.get(name) for name in _FIELDS] if isinstance(read, dict) else []
+    return next((one for one in held if isinstance(one, str) and _looks_like_sql(one)), None)
+
+
 def _fenced(text: str) -> str | None:
     if "```" not in text and "~~~" not in text:
         return None
     found: str | None = None
     for block in _FENCE.finditer(text):
-        body = block["body"]
-        tag = block["tag"].lower()
-        if (tag in _SQL_TAGS and _looks_like_sql(body)) or (
-            tag in _SQL_TAGS and tag.endswith(("sql", "sqlite")) and body.strip()
-        ):
+        body, tag = block["body"], block["tag"].lower()
+        if tag not in _SQL_TAGS or not body.strip("`~ \t\r\n"):
+            continue
+        if tag.endswith(("sql", "sqlite")) or _looks_like_sql(body):
             found = body
     if found is None:
         for inline in _INLINE_FENCE.finditer(text):
@@ -128,6 +160,8 @@ def _is_sentence(body: str, verb: str) -> bool:
         return bool(re.search(r"[a-z]\.\s*\Z", bare)) and not re.search(r"[,*=<>()]|(?i:\bwhere\b)", bare)
     if re.search(r"[*=<>();]", bare) or re.search(r"\d", bare):
         return False
+    if re.search(r"[a-z][.!?]\s*\Z", bare):
+        return True
     words = bare.split()
     return len(words) > 4 and not _parses(body)
 
@@ -161,24 +195,46 @@ def _without_prose(text: str) -> str:
 
 
 def _without_postscript(text: str) -> str:
-    """SQL without a semicolon, then a blank line, then prose: the prose goes where only it hinders the parser."""
-    cut = re.search(r"\n[ \t]*\n", text)
-    if cut is None or _parses(text):
+    """SQL without a semicolon, then prose or a stray fence: they go where only they hinder the parser."""
+    text = re.sub(r"\n[ \t]*(?:`{3,}|~{3,})\s*\Z", "", text)
+    if "\n" not in text.strip() or _parses(text):
         return text
-    head = text[: cut.start()]
-    return head.strip() if _parses(head) and not _looks_like_sql(text[cut.end() :]) else text
+    lines = text.rstrip().splitlines()
+    for kept in range(len(lines) - 1, max(0, len(lines) - 13), -1):
+        head, tail = "\n".join(lines[:kept]), "\n".join(lines[kept:])
+        if _is_prose(tail) and _parses(head):
+            return head.strip()
+    return text
+
+
+def _is_prose(text: str) -> bool:
+    words = text.split()
+    return len(words) >= 3 and not _looks_like_sql(text) and bool(re.match(r"\s*[\"'*(]*[A-Z][a-z']+\b", text))
 
 
 def _in_prose(text: str) -> str | None:
-    for start in reversed([match.end() for match in _START.finditer(text)]):
-        body = text[start:]
-        end = _end_of_statement(body)
-        pieces = [body[:end]] if end is not None else []
-        pieces += [body.split("`")[0], re.split(r"\n[ \t]*\n", body)[0], body.splitlines()[0], body]
-        for piece in pieces:
-            candidate = piece.strip().rstrip("`").strip()
-            if _looks_like_sql(candidate) and _parses(candidate) and _reads_like_query(candidate):
-                return candidate
+    """The last query that stands in prose; a query's own clauses are not taken for queries."""
+    found: str | None = None
+    end = 0
+    for match in list(_START.finditer(text))[-MOST_STARTS:]:
+        if match.end() < end:
+            continue
+        candidate = _query_at(text[match.end() :])
+        if candidate is not None:
+            found = candidate
+            end = match.end() + len(candidate)
+    return found
+
+
+def _query_at(body: str) -> str | None:
+    body = body[:LONGEST_PROSE]
+    stop = _end_of_statement(body)
+    pieces = [body[:stop]] if stop is not None else []
+    pieces += [body.split("`")[0], re.split(r"\n[ \t]*\n", body)[0], body.splitlines()[0], body]
+    for piece in pieces:
+        candidate = piece.strip().rstrip("`").strip()
+        if _looks_like_sql(candidate) and _parses(candidate) and _reads_like_query(candidate):
+            return candidate
     return None
 
 

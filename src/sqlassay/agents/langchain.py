@@ -140,7 +140,7 @@ def _read_list(payload: list[Any]) -> _Read:
         return _read_runs([run for run in payload if is_run(run)])
     if any(is_event(item) for item in payload[:3]):
         events = [item for item in payload if is_event(item)]
-        return _Read(entries=list(entries_of_events(events)), prompts_visible=True)
+        return _Read(entries=entries_of_events(events), prompts_visible=True)
     if all(isinstance(item, Mapping) and isinstance(item.get("messages"), list) for item in payload):
         last = payload[-1]
         return _read_mapping(last)

@@ -132,8 +132,20 @@ def seconds(run: Mapping[str, Any]) -> float | None:
         return None
 
 
-def entries_of_events(events: Sequence[Mapping[str, Any]]) -> Iterator[Entry]:
-    """The messages behind a stream of `astream_events`: each model's end and each tool's end, with their path."""
+def entries_of_events(events: Sequence[Mapping[str, Any]]) -> list[Entry]:
+    """The messages behind a stream of `astream_events`: each model's end and each tool's end, with their path.
+
+    Where no model of LangChain spoke (nodes that write their messages themselves), the outermost run's final state.
+    """
+    found = list(_of_events(events))
+    if any(one.role == "agent" for one in found):
+        return found
+    ends = [event for event in events if event.get("event") == "on_chain_end" and not _parents(event)]
+    state = _messages(mapping(ends[-1].get("data")).get("output")) if ends else []
+    return [entry(message) for message in state] or found
+
+
+def _of_events(events: Sequence[Mapping[str, Any]]) -> Iterator[Entry]:
     tools: dict[str, str] = {
         str(event.get("run_id")): str(event.get("name") or "")
         for event in events

@@ -246,6 +246,9 @@ def test_callback_events_and_classic_agents() -> None:
         {"event": "on_chat_model_end", "run_id": "r2", "parent_ids": ["root"], "data": {"output": ai("3")}},
     ]
     assert (read(events).candidate_sql, read(events).question) == (SQL, "q")
+    state = {"messages": [human("q"), ai("", query(SQL)), tool("c1", "[(3,)]"), ai("3")]}
+    plain_nodes = [{"event": "on_chain_end", "run_id": "root", "parent_ids": [], "data": {"output": state}}]
+    assert (read(plain_nodes).candidate_sql, read(plain_nodes).answer) == (SQL, "3")
     step = [{"kwargs": {"tool": "sql_db_query", "tool_input": SQL, "log": ""}}, "[(3,)]"]
     classic = read({"input": "q", "output": "3", "intermediate_steps": [step]})
     assert (classic.candidate_sql, classic.answer) == (SQL, "3")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from sqlassay.agents.candidate import choose_candidate
@@ -59,6 +60,8 @@ def turn_of(transcript: Transcript, tools: Toolbox, *, adapter: str, extra: tupl
         adapter: name and version of the reader.
         extra: statements that the payload holds outside of tool calls (a declared query, database spans).
     """
+    if transcript.declared_sql is not None and not transcript.declared_sql.strip():
+        transcript = replace(transcript, declared_sql=None, gaps=(*transcript.gaps, "the declared query is empty"))
     seen = _Collected(tools)
     for call in transcript.calls:
         _collect(call, seen, ended=transcript.ended)

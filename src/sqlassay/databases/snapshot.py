@@ -121,7 +121,7 @@ def take(
     kept_whole: set[str] = set() if sample is not None else set(wanted)
     while True:
         copied = sampled(whole, sample or 0, kept_whole)
-        _write(path, target, copied, views)
+        without_keys = _write(path, target, copied, views)
         checks = tuple(_checked(path, target, golds, expected, unread, limits))
         failing = {check.case_id for check in checks if check.outcome == "different"}
         more = _tables_of(session_schema=schema, golds=golds, failing=failing, wanted=wanted) - kept_whole
@@ -141,7 +141,8 @@ def take(
         )
         + tuple(CopiedTable(name=view.name, rows=0, of_rows=0, is_view=True) for view in views),
         checks=checks,
-        differences=_differences(schema, target, wanted.values(), checks),
+        differences=_differences(schema, target, wanted.values(), checks)
+        + tuple(f"table {name} has no keys in the snapshot: its rows break them" for name in without_keys),
         checksum=_checksum(path),
     )
     text = json.dumps(to_plain(manifest), indent=2, ensure_ascii=False, sort_keys=True)
@@ -244,15 +245,15 @@ def _views(schema: Schema, golds: Sequence[Gold]) -> tuple[TableSchema, ...]:
     return tuple(views[name] for name in views if name in mentioned)
 
 
-def _write(path: Path, engine: Engine, copied: Mapping[str, Copied], views: Sequence[TableSchema]) -> None:
+def _write(path: Path, engine: Engine, copied: Mapping[str, Copied], views: Sequence[TableSchema]) -> list[str]:
     named = {view.name.lower() for view in views}
     tables = [copied[name] for name in sorted(copied) if name not in named]
     for leftover in (path, path.with_name(path.name + ".wal")):
         leftover.unlink(missing_ok=True)
     if engine == "sqlite":
         write_sqlite(path, tables, views)
-    else:
-        write_duckdb(path, tables, views)
+        return []
+    return write_duckdb(path, tables, views)
 
 
 def _checked(

@@ -102,8 +102,8 @@ def _sqlite_type(column: Column) -> str:
     return _SQLITE_TYPES.get(column.kind, "TEXT")
 
 
-def write_duckdb(path: Path, tables: Sequence[Copied], views: Sequence[TableSchema]) -> None:
-    """Write a new DuckDB file.
+def write_duckdb(path: Path, tables: Sequence[Copied], views: Sequence[TableSchema]) -> list[str]:
+    """Write a new DuckDB file; the tables whose keys were left out, because the rows break them, are returned.
 
     Raises:
         MissingExtra: duckdb is not installed.
@@ -113,6 +113,7 @@ def write_duckdb(path: Path, tables: Sequence[Copied], views: Sequence[TableSche
         import pyarrow as pa
     except ImportError:
         raise MissingExtra("a DuckDB snapshot", needs="duckdb") from None
+    without_keys: list[str] = []
     arrow = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_(), "BLOB": pa.binary()}
     with duckdb.connect(str(path)) as connection:
         for copied in _parents_first(tables):
@@ -121,27 +122,28 @@ def write_duckdb(path: Path, tables: Sequence[Copied], views: Sequence[TableSche
                 connection.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(schema, 'duckdb')}")
             types = [_duckdb_type(column, [row[i] for row in copied.rows]) for i, column in enumerate(copied.columns)]
             name = quoted(copied.table.name, "duckdb")
-            try:
-                connection.execute(_create(copied, types, tables, name=name))
-            except duckdb.Error:
-                connection.execute(_create(copied, types, (), name=name))
-            if not copied.rows:
-                continue
             arrays = [
-                pa.array(
-                    [_duckdb_cell(row[i], type_) for row in copied.rows],
-                    type=arrow.get(type_, pa.string()),
-                )
+                pa.array([_duckdb_cell(row[i], type_) for row in copied.rows], type=arrow.get(type_, pa.string()))
                 for i, type_ in enumerate(types)
             ]
-            rows = pa.Table.from_arrays(arrays, names=[f"c{i}" for i in range(len(arrays))])
-            connection.register("copied_rows", rows)
+            connection.register(
+                "copied_rows", pa.Table.from_arrays(arrays, names=[f"c{i}" for i in range(len(arrays))])
+            )
             casts = ", ".join(f"CAST(c{i} AS {type_})" for i, type_ in enumerate(types))
-            connection.execute(f"INSERT INTO {name} SELECT {casts} FROM copied_rows")
+            insert = f"INSERT INTO {name} SELECT {casts} FROM copied_rows"
+            try:
+                connection.execute(_create(copied, types, tables, name=name))
+                connection.execute(insert)
+            except duckdb.Error:
+                without_keys.append(copied.table.name)
+                connection.execute(f"DROP TABLE IF EXISTS {name}")
+                connection.execute(_create(copied, types, None, name=name))
+                connection.execute(insert)
             connection.unregister("copied_rows")
         for view in views:
             with suppress(duckdb.Error):
                 connection.execute(f"CREATE VIEW {quoted(view.name, 'duckdb')} AS {view.view_sql}")
+    return without_keys
 
 
 def _parents_first(tables: Sequence[Copied]) -> list[Copied]:
@@ -237,13 +239,13 @@ def _local(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _create(copied: Copied, types: Sequence[str], tables: Sequence[Copied], *, name: str | None = None) -> str:
-    """CREATE TABLE with the primary key and the foreign keys between copied tables."""
+def _create(copied: Copied, types: Sequence[str], tables: Sequence[Copied] | None, *, name: str | None = None) -> str:
+    """CREATE TABLE with the primary key and the foreign keys between `tables`; no keys where these are None."""
     table = copied.table
     parts = [f"{quoted_column(column)} {type_}".rstrip() for column, type_ in zip(table.columns, types, strict=True)]
-    if table.primary_key:
+    if table.primary_key and tables is not None:
         parts.append(f"PRIMARY KEY ({', '.join(map(quoted_column, table.primary_key))})")
-    present = {each.table.name.lower(): each.table.name for each in tables}
+    present = {each.table.name.lower(): each.table.name for each in tables or ()}
     for key in table.foreign_keys:
         target = present.get(key.to_table.lower())
         if target is not None and key.to_columns:

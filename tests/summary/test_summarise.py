@@ -267,3 +267,28 @@ def test_summary_json_has_the_published_keys() -> None:
     assert set(plain["buckets"]) == {bucket.value for bucket in Bucket}
     assert plain["slices"]["category"]["x"]["execution.exact"]["n"] == 1
     assert plain["findings"]["not_answered_from_query"] == 0
+
+
+def test_summary_json_fits_its_published_schema() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    from sqlassay.records.wire import schema_of
+    from sqlassay.summary.published import Published
+
+    everything = [
+        measurement(
+            c,
+            repeat=repeat,
+            phrasing=phrasing,
+            bucket=Bucket.WRONG_VALUES if (c, repeat) == ("a", 1) else None,
+            ceilings=[Ceiling.LEAK],
+            first_broken_stage="plan" if (c, repeat) == ("a", 1) else None,
+            metrics={"stages.plan": verdict(c == "b"), "cost.latency_s": _seconds(repeat)},
+            evidence={"behaviour": {"expected": "SUCCESS", "actual": "SUCCESS", "status_source": "declared"}},
+        )
+        for c in "ab"
+        for repeat in range(2)
+        for phrasing in range(2)
+    ]
+    for lines in (everything, []):
+        plain = summary(lines, cases=[case("a", category="x"), case("b")]).to_dict()
+        jsonschema.validate(plain, schema_of(Published, title="summary"))

@@ -25,9 +25,9 @@ def schema(format: Annotated[Format, typer.Argument(help="Which format.")]) -> N
     from sqlassay.records import wire
 
     if format is Format.SUMMARY:
-        from sqlassay.summary.model import Summary
+        from sqlassay.summary.published import Published
 
-        document = wire.schema_of(Summary)
+        document = wire.schema_of(Published, title="summary")
     else:
         document = wire.schema(format.value)
     print(json.dumps(document, indent=2, ensure_ascii=False))

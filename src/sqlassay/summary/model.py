@@ -37,18 +37,6 @@ class Estimate:
     high: float | None = None
     """Smallest and largest case value."""
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "mean": self.mean,
-            "n": self.n,
-            "attempted": self.attempted,
-            "interval": None if self.interval is None else list(self.interval),
-            "interval_by": self.method,
-            "undefined": {reason.value: count for reason, count in self.undefined.items()},
-            "unit": self.unit,
-            "unscored": self.unscored,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
@@ -90,15 +78,6 @@ class SelfChecks:
             or self.other_difference
             or self.stages_never_recorded
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "harness_errors": self.harness_errors,
-            "extractor_empty": self.extractor_empty,
-            "scorer_disagreements": self.scorer_disagreements,
-            "other_difference": self.other_difference,
-            "stages_never_recorded": list(self.stages_never_recorded),
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,35 +206,10 @@ class Summary:
     """Kept for comparisons; not part of `summary.json`."""
 
     def to_dict(self) -> dict[str, Any]:
-        """`summary.json` as a plain mapping."""
+        """`summary.json` as a plain mapping: the published form of this record."""
         from sqlassay.records.plain import to_plain
+        from sqlassay.summary.published import published
 
-        return {
-            "signature": self.signature,
-            "run_id": self.run_id,
-            "seed": self.seed,
-            "counts": to_plain(self.counts),
-            "self_checks": self.self_checks.to_dict(),
-            "ceilings": {ceiling.value: count for ceiling, count in self.ceilings.items()},
-            "metrics": _estimates(self.metrics),
-            "buckets": {bucket.value: count for bucket, count in self.buckets.items()},
-            "slices": {
-                dimension: {value: _estimates(metrics) for value, metrics in values.items()}
-                for dimension, values in self.slices.items()
-            },
-            "findings": to_plain(self.findings),
-            "repeats": to_plain(self.repeats),
-            "phrasings": to_plain(self.phrasings),
-            "stages": to_plain(self.stages),
-            "stage_buckets": {
-                stage: {bucket.value: count for bucket, count in row.items()}
-                for stage, row in self.stage_buckets.items()
-            },
-            "behaviour": to_plain(self.behaviour),
-            "status_sources": dict(self.status_sources),
-            "spreads": to_plain(self.spreads),
-        }
-
-
-def _estimates(metrics: Mapping[str, Estimate]) -> dict[str, Any]:
-    return {name: estimate.to_dict() for name, estimate in metrics.items()}
+        plain = to_plain(published(self))
+        assert isinstance(plain, dict)
+        return plain

@@ -7,4 +7,4 @@ lock() {
     --no-emit-find-links --no-header --no-annotate pyproject.toml --output-file "requirements/$1" "${@:2}"
 }
 lock base.txt --group build
-lock dev.txt --group dev --extra duckdb --extra postgres --extra mysql --extra sqlalchemy --extra arrow
+lock dev.txt --group dev --extra duckdb --extra postgres --extra mysql --extra sqlalchemy --extra arrow --extra langgraph --extra pydantic-ai

@@ -115,19 +115,30 @@ def normal_column(values: Sequence[Any], *, kind: Kind = Kind.DYNAMIC, decimals:
     if kind is Kind.CHAR:
         return [value.rstrip(" ") if type(value) is str else normal(value) for value in values]
     if kind is Kind.JSON:
-        return [normal(_json(value)) for value in values]
+        return [_json(value) for value in values]
     if kind is Kind.MAP:
-        return [normal(_map(value)) for value in values]
-    if set(map(type, values)) <= _PLAIN:
+        return [_shallow(_map(value)) for value in values]
+    types = set(map(type, values))
+    if types <= _PLAIN:
         return values
-    return [normal(value, decimals=decimals) for value in values]
+    if types <= _PLAIN | {float, bool, Decimal}:
+        return [normal(value, decimals=decimals) for value in values]
+    return [_shallow(value, decimals=decimals) for value in values]
+
+
+def _shallow(value: Any, *, decimals: bool = True) -> Any:
+    """The normal form; of a value nested too deeply to look into, one that equals only the very same object."""
+    try:
+        return normal(value, decimals=decimals)
+    except RecursionError:
+        return ("deep", id(value))
 
 
 def _json(value: Any) -> Any:
     if type(value) is not str:
-        return value
+        return _shallow(value)
     try:
-        return json.loads(value, parse_float=Decimal)
+        return normal(json.loads(value, parse_float=Decimal))
     except (ValueError, RecursionError):
         return value
 

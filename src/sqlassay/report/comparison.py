@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlassay.records.measurement import Bucket
 from sqlassay.records.run import TrialKey
+from sqlassay.records.value import Ceiling
 from sqlassay.report import payload
 from sqlassay.report.cards import CardIndex
 from sqlassay.report.html import environment, policy
@@ -86,6 +87,12 @@ def _text(change: Change, *, wide: bool) -> Iterator[RenderableType]:
         cells = metric_cells(metric)
         rows.add_row(Text(line(metric.name)), *(cells if wide else cells[:3] + cells[4:]))
     yield rows
+    met = [
+        f"{c.value} {change.before.ceilings.get(c, 0):,} → {change.after.ceilings.get(c, 0):,}"
+        for c in ceilings_of(change)
+    ]
+    if met:
+        yield Text(f"Ceilings: {', '.join(met)}", style="dim")
     telling = [row for row in change.slices if row.adjusted < 0.05]
     for row in telling:
         yield Text(
@@ -153,7 +160,25 @@ def render_markdown(change: Change) -> str:
     rows_of = [(code(metric.name), *metric_cells(metric)) for metric in in_order(change)]
     header = ("metric", "before", "after", "difference", "95 %", "p", "n")
     parts.append("### Metrics\n\n" + table(header, rows_of, right=frozenset(range(1, 7))))
+    met = ceilings_of(change)
+    if met:
+        counts = [
+            (
+                code(c.value),
+                f"{change.before.ceilings.get(c, 0):,}",
+                f"{change.after.ceilings.get(c, 0):,}",
+                CEILINGS[c],
+            )
+            for c in met
+        ]
+        columns = ("ceiling", "before", "after", "meaning")
+        parts.append("### Ceilings\n\n" + table(columns, counts, right=frozenset({1, 2})))
     return "\n\n".join(parts) + "\n"
+
+
+def ceilings_of(change: Change) -> list[Ceiling]:
+    """The ceilings that either run met."""
+    return [c for c in CEILINGS if change.before.ceilings.get(c, 0) or change.after.ceilings.get(c, 0)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +210,7 @@ def render_html(change: Change, before: Report, after: Report) -> str:
         metrics=in_order(change),
         cells=metric_cells,
         meanings=CEILINGS,
-        ceilings=[c for c in CEILINGS if change.before.ceilings.get(c, 0) or change.after.ceilings.get(c, 0)],
+        ceilings=ceilings_of(change),
         csp=policy(live=False),
     )
 

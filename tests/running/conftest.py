@@ -39,6 +39,13 @@ def answer(question, **context):
         raise AgentUnreachable("nobody is at home")
     if word == "unreadable":
         return 7
+    if word == "abyss":
+        deep = []
+        for _ in range(20000):
+            deep = [deep]
+        return {"sql": rest, "stages": {"plan": {"deep": deep}}}
+    if word == "odd":
+        return {"sql": rest, "answer": "\\ud800", "stages": {"s": {"nan": float("nan"), "set": {1}, 3: object()}}}
     if word == "empty":
         return {}
     if word == "decline":

@@ -306,6 +306,17 @@ def test_a_disk_that_fills_up_stops_the_run_and_loses_nothing(
     assert before <= folder.turned()
 
 
+def test_payloads_of_any_make_are_kept_or_said(configured: Configured, go: Callable[..., RunResult]) -> None:
+    cases = [{"id": word, "gold_sql": GOLD, "question": f"{word} {GOLD}"} for word in ("abyss", "odd")]
+    result = go(configured([*cases, {"id": "right", "gold_sql": GOLD}]))
+    found = scores(result)
+    assert set(found) == {"abyss", "odd", "right"}
+    assert found["right"].bucket is found["odd"].bucket is None
+    turns = {turn.case_id: turn for turn in result.folder.turns()}
+    assert set(turns) == set(found)
+    assert turns["odd"].answer == "\ud800"
+
+
 class Busy(AgentUnreachable):
     retry_after_s = 0.05
 

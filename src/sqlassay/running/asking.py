@@ -178,5 +178,8 @@ def _as_bytes(payload: Any) -> bytes:
         return bytes(payload)
     if isinstance(payload, str):
         return payload.encode("utf-8", "surrogatepass")
-    said = capture(lambda: json.dumps(payload, default=repr), culprit=Culprit.US)
-    return (repr(payload) if isinstance(said, Fault) else said).encode("utf-8", "surrogatepass")
+    for form in (lambda: json.dumps(payload, default=repr), lambda: repr(payload)):
+        said = capture(form, culprit=Culprit.US)
+        if not isinstance(said, Fault):
+            return said.encode("utf-8", "surrogatepass")
+    return f"a {type(payload).__name__} that cannot be written down".encode()

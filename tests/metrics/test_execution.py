@@ -206,6 +206,18 @@ def test_groups() -> None:
     }
 
 
+def test_groups_accept_any_group_tied_at_the_cut() -> None:
+    gold = rows("city n", ("Oslo", 9), ("Bergen", 5))
+    before = rows("city n k", ("Oslo", 9, 9), ("Bergen", 5, 5), ("Bodo", 5, 5), ("Hamar", 1, 1))
+    ordering = Ordering(keys=KEYED, limit=2, limited=True)
+    shape = GroupsShape(columns=("city",))
+    tied = trial(gold, rows("n city", (5, "Bodo"), (9, "Oslo")), shape=shape, ordering=ordering, before=before)
+    assert read(tied)["exact"] == 1
+    assert Ceiling.TIE_AT_LIMIT in ceilings(tied)
+    lower = trial(gold, rows("n city", (1, "Hamar"), (9, "Oslo")), shape=shape, ordering=ordering, before=before)
+    assert (read(lower)["exact"], read(lower)["group_recall"]) == (0, 0.5)
+
+
 def test_ties_by_hidden_keys() -> None:
     gold, before = rows("name", ("a",), ("b",), ("c",)), rows("name k", ("a", 1), ("b", 1), ("c", 2))
     ordering = Ordering(keys=KEYED)

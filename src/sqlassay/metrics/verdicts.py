@@ -21,7 +21,7 @@ from sqlassay.records.trial import Side, Trial
 from sqlassay.records.value import Ceiling, Reason
 from sqlassay.tables.encode import Coercions
 from sqlassay.tables.exact import Comparison, compare_tables
-from sqlassay.tables.order import OrderFacts, order_of, says_order
+from sqlassay.tables.order import OrderFacts, order_of, says_order, settled
 from sqlassay.tables.output import Alignment, align
 from sqlassay.tables.rule import Facts, Links, TableRule
 from sqlassay.tables.shapes import Ground, ShapeError, ShapeVerdict, groups, id_set, ranking, scalar
@@ -124,14 +124,15 @@ def _compared(
         ceilings |= comparison.ceilings
     else:
         pools = [row for cut in facts.order.cuts for row in cut.pool]
+        grouped = case.compare_on if isinstance(case.compare_on, GroupsShape) else None
         ground = Ground.of(
-            reference,
+            reference if grouped is None else settled(reference, candidate, facts.order, grouped.columns),
             candidate,
             links=links,
             agree=agreement(tolerance),
             coercions=coercions,
             threshold=Fraction(str(settings.pair_threshold)),
-            pools=() if isinstance(case.compare_on, GroupsShape) else pools,
+            pools=() if grouped is not None else pools,
         )
         shape = _by_shape(case.compare_on, ground, facts)
         exact = shape.exact

@@ -158,6 +158,36 @@ def _tuples(columns: Sequence[Sequence[Any]]) -> list[Any]:
     return list(zip(*([normal(cell) for cell in column] for column in columns), strict=True))
 
 
+def settled(reference: Relation, candidate: Relation, order: Order, columns: Sequence[str]) -> Relation:
+    """The reference with its cut ties filled from the pool by the rows that the candidate chose.
+
+    A tied row counts as chosen when a candidate row holds all its cells, or at least those of the named `columns`.
+    """
+    if not order.cuts:
+        return reference
+    named = {name.casefold() for name in columns}
+    keys = [position for position, name in enumerate(reference.names) if name.casefold() in named]
+    holding: dict[Any, list[frozenset[Any]]] = {}
+    for row in candidate.tuples():
+        cells = frozenset(map(normal, row))
+        for cell in cells:
+            holding.setdefault(cell, []).append(cells)
+
+    def rank(row: Row) -> int:
+        cells = [normal(cell) for cell in row]
+        wanted = {cells[position] for position in keys} or set(cells)
+        found = min((holding.get(cell, []) for cell in wanted), key=len, default=[])
+        if any(set(cells) <= answer for answer in found):
+            return 0
+        return 1 if any(wanted <= answer for answer in found) else 2
+
+    rows = list(reference.tuples())
+    for cut in order.cuts:
+        best = sorted(range(len(cut.pool)), key=lambda place, cut=cut: (rank(cut.pool[place]), place))  # type: ignore[misc]
+        rows[cut.start : cut.stop] = [cut.pool[place] for place in sorted(best[: cut.stop - cut.start])]
+    return Relation(columns=reference.columns, rows=rows)
+
+
 _WORDS = frozenset("abcdefghijklmnopqrstuvwxyz_0123456789$")
 
 

@@ -14,7 +14,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +62,8 @@ class RunResult:
     unscored: int
     buckets: Mapping[str, int] = field(default_factory=dict)
     error: str | None = None
+    disagreements: int = 0
+    """Trials of this process in which engine and parser contradict each other about what a query reads."""
 
     @property
     def folder(self) -> RunFolder:
@@ -135,6 +137,8 @@ def carry_out(
             state = RunState.INTERRUPTED
         except SqlassayError as failure:
             state, error, raised = RunState.FAILED, failure.message, failure
+        if loop.disagreements:
+            _note(writer, f"engine and parser disagree about what is read in {loop.disagreements} trials")
         if raised is None:
             writer.finish(state, ended_at=now(), error=error)
         else:
@@ -145,15 +149,19 @@ def carry_out(
     return loop.result(state, error)
 
 
+def _note(writer: RunWriter, notice: str) -> None:
+    """Say it in the manifest; a folder that cannot be written says nothing any more."""
+    with contextlib.suppress(ArchiveError):
+        writer.change(replace(writer.manifest, notices=(*writer.manifest.notices, notice)))
+
+
 def _nobody(event: Event) -> None:
     """Nobody listens."""
 
 
 def _finish_if_possible(writer: RunWriter, error: str | None) -> None:
-    try:
+    with contextlib.suppress(ArchiveError):
         writer.finish(RunState.FAILED, ended_at=now(), error=error)
-    except ArchiveError:
-        return
 
 
 class _Loop:
@@ -168,6 +176,7 @@ class _Loop:
         self._hiding = hiding
         self._cases = {case.id: case for case in made.cases}
         self.planned = sum(1 for _ in made.trials())
+        self.disagreements = 0
         self._done = 0
         self._passed: Counter[bool | None] = Counter()
         self._buckets: Counter[str] = Counter()
@@ -195,6 +204,7 @@ class _Loop:
             unscored=self._passed[None],
             buckets=dict(sorted(self._buckets.items())),
             error=error,
+            disagreements=self.disagreements,
         )
 
     def _count(self, passed: bool | None, bucket: object) -> None:
@@ -341,6 +351,7 @@ class _Loop:
         if saving.exception() is not None:
             return
         self._done += 1
+        self.disagreements += outcome.disagreements > 0
         self._count(outcome.passed, outcome.bucket)
         self._tell(
             TrialEnded(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import heapq
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
+
+from sqlassay.errors import Culprit, capture
 
 _condition = threading.Condition()
 _order = count()
@@ -27,14 +30,12 @@ class Alarm:
         self.cancelled = False
 
     def ring(self) -> None:
+        """Call the action, unless the block has ended; a driver's cancel may fail when its statement has just ended."""
         with self._lock:
             if self.cancelled:
                 return
             self.rang = True
-            try:
-                self._action()
-            except Exception:  # noqa: BLE001 - a driver's cancel may fail when its statement has just ended
-                return
+            capture(self._action, culprit=Culprit.DATABASE)
 
     def cancel(self) -> None:
         """After this returns the action is not running and will not run."""
@@ -60,6 +61,18 @@ def deadline(seconds: float, action: Callable[[], object]) -> Iterator[Alarm]:
         yield alarm
     finally:
         alarm.cancel()
+
+
+def _start_afresh() -> None:
+    """In a forked child neither the thread nor the state of its lock is there."""
+    global _condition, _thread
+    _condition = threading.Condition()
+    _queue.clear()
+    _thread = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_afresh)
 
 
 def _ensure_thread() -> None:

@@ -111,23 +111,26 @@ def _tables(grid: Grid) -> list[RenderableType]:
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    alone = grid.gold_rows is None or grid.candidate_rows is None
     table.add_column("")
     left = [index for index, column in enumerate(grid.columns) if column.gold is not None]
     right = [index for index, column in enumerate(grid.columns) if column.candidate is not None]
     for index in left:
         column = grid.columns[index]
-        style = "bold" if column.key else ("red" if column.candidate is None else "")
+        style = "bold" if column.key else ("red" if column.candidate is None and not alone else "")
         table.add_column(Text(f"{column.gold}{' (key)' if column.key else ''}", style=style), overflow="fold")
     table.add_column("│")
     for index in right:
         column = grid.columns[index]
-        table.add_column(Text(str(column.candidate), style="yellow" if column.gold is None else ""), overflow="fold")
+        table.add_column(
+            Text(str(column.candidate), style="yellow" if column.gold is None and not alone else ""), overflow="fold"
+        )
     for row in grid.rows:
         table.add_row(
-            Text(_SIGNS[row.mark]),
-            *_cells(row, row.gold, left, "red"),
+            Text(" " if alone else _SIGNS[row.mark]),
+            *_cells(row, row.gold, left, "" if alone else "bold red"),
             Text("│", style="dim"),
-            *_cells(row, row.candidate, right, "yellow"),
+            *_cells(row, row.candidate, right, "" if alone else "bold yellow"),
         )
     sizes = f"Gold {_rows(grid.gold_rows)}  │  candidate {_rows(grid.candidate_rows)}   (≠ differs, − missing, + extra)"
     notes = [Text(note, style="dim") for note in grid.notes]
@@ -147,7 +150,7 @@ def _cells(row: GridRow, side: tuple[str | None, ...] | None, places: list[int],
     cells = []
     for place, value in zip(places, side, strict=True):
         marked = alone or place in row.differing
-        text = Text("NULL" if value is None else line(value, limit=80), style=f"bold {style}" if marked else "")
+        text = Text("NULL" if value is None else line(value, limit=80), style=style if marked else "")
         if value is None:
             text.stylize("dim")
         cells.append(text)

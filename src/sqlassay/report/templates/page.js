@@ -98,45 +98,48 @@
   /** @param {any} data @returns {HTMLElement} */
   function grid(data) {
     /** @type {any[][]} */ const columns = data.cols;
+    const alone = data.n[0] === null || data.n[1] === null;
     const left = columns.map((c, i) => i).filter((i) => columns[i][0] !== null);
     const right = columns.map((c, i) => i).filter((i) => columns[i][1] !== null);
     /** @param {number|null} n */
     const rows = (n) => n === null ? "no result" : `${n.toLocaleString("en")} row${n === 1 ? "" : "s"}`;
     const head = h("thead", null,
       h("tr", null, h("th", { rowspan: 2, class: "sign" }, h("span", { class: "skip" }, "difference")),
-        left.length > 0 && h("th", { colspan: left.length, class: "side", scope: "colgroup" }, `Gold · ${rows(data.n[0])}`),
+        h("th", { colspan: Math.max(1, left.length), rowspan: left.length ? 1 : 2, class: "side", scope: "colgroup" }, `Gold · ${rows(data.n[0])}`),
         h("td", { rowspan: 2, class: "gap" }),
-        right.length > 0 && h("th", { colspan: right.length, class: "side", scope: "colgroup" }, `Candidate · ${rows(data.n[1])}`)),
+        h("th", { colspan: Math.max(1, right.length), rowspan: right.length ? 1 : 2, class: "side", scope: "colgroup" }, `Candidate · ${rows(data.n[1])}`)),
       h("tr", null,
         left.map((i) => {
           const [name, other, by, key, numeric] = columns[i];
-          return h("th", { scope: "col", class: `${other === null ? "lone g" : ""} ${key ? "key" : ""} ${numeric ? "num" : ""}` },
-            h("span", { class: "untrusted" }, name), h("span", { class: "by" }, other === null ? "not in the candidate" : `${key ? "key · " : ""}${by ? `by ${by}` : ""}`));
+          return h("th", { scope: "col", class: `${other === null && !alone ? "lone g" : ""} ${key ? "key" : ""} ${numeric ? "num" : ""}` },
+            h("span", { class: "untrusted" }, name), h("span", { class: "by" }, alone ? "" : other === null ? "not in the candidate" : `${key ? "key · " : ""}${by ? `by ${by}` : ""}`));
         }),
         right.map((i) => {
           const [other, name, by, , numeric] = columns[i];
-          return h("th", { scope: "col", class: `${other === null ? "lone x" : ""} ${numeric ? "num" : ""}` },
-            h("span", { class: "untrusted" }, name), h("span", { class: "by" }, other === null ? "not in the gold" : `↔ ${other}${by ? ` by ${by}` : ""}`));
+          return h("th", { scope: "col", class: `${other === null && !alone ? "lone x" : ""} ${numeric ? "num" : ""}` },
+            h("span", { class: "untrusted" }, name), h("span", { class: "by" }, alone ? "" : other === null ? "not in the gold" : `↔ ${other}${by ? ` by ${by}` : ""}`));
         })));
     const body = h("tbody");
     for (const [mark, gold, candidate, differ] of data.rows) {
-      const [sign, meaning] = SIGNS[mark];
+      const [sign, meaning] = SIGNS[alone ? "same" : mark];
       const off = new Set(differ);
       const row = h("tr", { class: mark }, h("td", { class: "sign", title: meaning }, sign && h("span", { "aria-label": meaning }, sign)));
       /** @param {number[]} places @param {any[]|null} cells @param {string} side */
       const add = (places, cells, side) => places.forEach((place, i) => {
         if (cells === null) { row.append(h("td", { class: "blank" })); return; }
-        const lone = mark === "missing" || mark === "extra";
+        const lone = !alone && (mark === "missing" || mark === "extra");
         const style = off.has(place) ? `d ${side}` : lone ? `${mark === "missing" ? "m" : "e"} ${side}` : "";
         row.append(h("td", { class: `${style} ${columns[place][4] ? "num" : ""} untrusted`, dir: "auto" }, cells[i] === null ? h("span", { class: "null" }, "NULL") : cells[i]));
       });
       add(left, gold, "g");
+      if (!left.length) row.append(h("td", { class: "blank" }));
       row.append(h("td", { class: "gap" }));
       add(right, candidate, "x");
+      if (!right.length) row.append(h("td", { class: "blank" }));
       body.append(row);
     }
     return h("div", null, h("div", { class: "grid-box", tabindex: "0", role: "region", "aria-label": "Both results side by side" }, h("table", { class: "grid" }, head, body)),
-      h("p", { class: "small soft" }, "≠ differs · − missing from the candidate · + not in the gold", data.notes.map((/** @type {string} */ n) => ` · ${n}`)));
+      h("p", { class: "small soft" }, alone ? "Only one side has a result." : "≠ differs · − missing from the candidate · + not in the gold", data.notes.map((/** @type {string} */ n) => ` · ${n}`)));
   }
   /** What overflows can be scrolled from the keyboard too. */
   function reachable() {

@@ -9,6 +9,7 @@ from sqlassay.report.highlight import tokens
 from sqlassay.report.inert import inert, line
 from sqlassay.report.model import CaseDetail
 from sqlassay.report.numbers import value_text
+from sqlassay.report.words import bare_item
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -101,7 +102,7 @@ def _components(detail: CaseDetail) -> list[RenderableType]:
         if not isinstance(sets, dict):
             continue
         for sign, style, items in (("−", "red", sets.get("missing")), ("+", "yellow", sets.get("extra"))):
-            lines += [Text.assemble((f"  {sign} {name}: ", style), line(str(item))) for item in items or ()]
+            lines += [Text.assemble((f"  {sign} {name}: ", style), line(bare_item(str(item)))) for item in items or ()]
     return [Text(), Text("Differences in the SQL (− missing, + extra)", style="bold"), *lines] if lines else []
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +12,7 @@ from sqlassay.records.turn import Query, Turn
 from sqlassay.report.alignment import Grid, narrowed
 from sqlassay.report.inert import cell, inert, line
 from sqlassay.report.model import CaseDetail, CaseRow, Report
-from sqlassay.report.words import BUCKETS, CEILINGS, REASONS, SHAPES
+from sqlassay.report.words import BUCKETS, CEILINGS, REASONS, SHAPES, bare_item
 
 BUDGET = 12_000_000
 """Bytes that the details of all cases may take in one file, so that it stays under 15 MB."""
@@ -29,7 +28,6 @@ _CROWDED = 4_000
 
 _RAW = 8_000
 _STATEMENTS = 60
-_WORDED = re.compile(r"^(?:missing|extra) [a-z_ ]{1,20}: ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,15 +192,10 @@ def _components(component: Any, limit: int) -> dict[str, Any]:
     for name, found in component.items():
         if isinstance(found, Mapping) and any(found.get(side) for side in ("gold", "candidate", "missing", "extra")):
             sets[str(name)] = {
-                side: [line(_bare(str(item)), limit=min(limit, 300)) for item in (found.get(side) or ())[:40]]
+                side: [line(bare_item(str(item)), limit=min(limit, 300)) for item in (found.get(side) or ())[:40]]
                 for side in ("gold", "candidate", "missing", "extra")
             }
     return sets
-
-
-def _bare(item: str) -> str:
-    """An item without `missing filter: ` before it: the column it stands in says that."""
-    return _WORDED.sub("", item)
 
 
 def _grid(shown: Grid, limit: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from sqlassay.records.measurement import Bucket, ShapeLabel
@@ -205,6 +206,18 @@ REASONS_SHORT: dict[Reason, str] = {
     Reason.NOT_ASKED: "not asked",
     Reason.NOT_APPLICABLE: "not applicable",
 }
+
+_WORDED = re.compile(r"^(?:missing|extra) [a-z_ ]{1,20}: ")
+
+
+def bare_item(item: str) -> str:
+    """An item of a query's sets without `missing filter: ` before it, for where its place already says that.
+
+    >>> bare_item("missing filter: films.year >= 1990")
+    'films.year >= 1990'
+    """
+    return _WORDED.sub("", item)
+
 
 SELF_CHECKS = {
     "harness_errors": "cases lost to the harness",

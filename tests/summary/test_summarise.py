@@ -104,7 +104,20 @@ def test_pass_at_k_and_flips() -> None:
     assert repeats.pass_all[1] == pytest.approx((0 + 1 + 0) / 3)
     assert repeats.pass_at[0] == repeats.pass_all[0] == pytest.approx(5 / 12)
     assert repeats.flips == pytest.approx(1 / 3)
-    assert repeats.flipping == ("a",)
+    assert (repeats.flipping, repeats.cases, repeats.repeats) == (("a",), 3, 4)
+
+
+def test_wordings_of_a_case_are_one_case_in_repeats() -> None:
+    def line(case_id: str, phrasing: int, repeat: int, right: bool) -> Measurement:
+        return measurement(case_id, phrasing=phrasing, repeat=repeat, bucket=None if right else Bucket.WRONG_VALUES)
+
+    # Case a: one wording always right, the other never; case b: flips in its only wording.
+    lines = [line("a", w, r, w == 0) for w in range(2) for r in range(2)] + [line("b", 0, r, r == 0) for r in range(2)]
+    repeats = summary(lines).repeats
+    assert repeats is not None
+    assert repeats.pass_at == pytest.approx((0.5, (0.5 + 1) / 2))
+    assert repeats.pass_all == pytest.approx((0.5, (0.5 + 0) / 2))
+    assert (repeats.flips, repeats.flipping) == (0.5, ("b",))
 
 
 def test_consistency_over_phrasings_compares_results_where_known() -> None:

@@ -82,14 +82,14 @@ class SelfChecks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeats:
-    """Over questions asked more than once in the same words: `pass_at[k-1]` is pass@k, `pass_all[k-1]` is pass^k."""
+    """Over cases asked more than once in the same words: `pass_at[k-1]` is pass@k, `pass_all[k-1]` is pass^k."""
 
     repeats: int
-    questions: int
+    cases: int
     pass_at: tuple[float, ...]
     pass_all: tuple[float, ...]
     flips: float
-    """Share of the questions that passed at one time and failed at another."""
+    """Share of the cases that passed at one time and failed at another in the same words."""
     flipping: tuple[str, ...]
     """Ids of the cases that flipped."""
 

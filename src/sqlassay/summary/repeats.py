@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from sqlassay.summary.model import Phrasings, Repeats
@@ -53,25 +53,31 @@ class Retrials:
         question.mixed = question.mixed or question.digest != digest
 
     def repeats(self) -> Repeats | None:
-        """Over the questions asked more than once; k runs up to the smallest number of scored repeats among them."""
-        asked = [
-            (case_id, question)
-            for case_id, wordings in sorted(self.questions.items())
-            for _, question in sorted(wordings.items())
-            if question.n > 1
-        ]
+        """Over cases with a wording asked more than once: within a case over its wordings first, then over cases.
+
+        k runs up to the smallest number of scored repeats among them.
+        """
+        asked: dict[str, list[_Question]] = {}
+        for case_id, wordings in sorted(self.questions.items()):
+            again = [question for _, question in sorted(wordings.items()) if question.n > 1]
+            if again:
+                asked[case_id] = again
         if not asked:
             return None
-        depth = min(question.n for _, question in asked)
+        depth = min(question.n for questions in asked.values() for question in questions)
         steps = range(1, depth + 1)
-        flipping = [case_id for case_id, question in asked if 0 < question.right < question.n]
+        flipping = [case_id for case_id, listed in asked.items() if any(0 < q.right < q.n for q in listed)]
+
+        def over_cases(chance: Callable[..., float], k: int) -> float:
+            return _mean(_mean(chance(k, n=q.n, right=q.right) for q in listed) for listed in asked.values())
+
         return Repeats(
             repeats=depth,
-            questions=len(asked),
-            pass_at=tuple(_mean(pass_at(k, n=q.n, right=q.right) for _, q in asked) for k in steps),
-            pass_all=tuple(_mean(pass_all(k, n=q.n, right=q.right) for _, q in asked) for k in steps),
+            cases=len(asked),
+            pass_at=tuple(over_cases(pass_at, k) for k in steps),
+            pass_all=tuple(over_cases(pass_all, k) for k in steps),
             flips=len(flipping) / len(asked),
-            flipping=tuple(dict.fromkeys(flipping)),
+            flipping=tuple(flipping),
         )
 
     def phrasings(self) -> Phrasings | None:

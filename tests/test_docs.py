@@ -18,9 +18,7 @@ PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*
 def test_links_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text)
-    missing = [
-        target for target in targets if "://" not in target and not (page.parent / target).resolve().exists()
-    ]
+    missing = [target for target in targets if "://" not in target and not (page.parent / target).resolve().exists()]
     assert missing == []
 
 

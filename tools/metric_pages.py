@@ -1,6 +1,6 @@
 """Writes docs/metrics.md from the metrics' own declarations; a test keeps it up to date.
 
-    python tools/metric_pages.py
+python tools/metric_pages.py
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from sqlassay.metrics.registry import cards
 from sqlassay.report.words import BUCKETS, CEILINGS, FAMILIES, FAMILY_QUESTIONS, REASONS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "metrics.md"
+
+
 def page() -> str:
     """The whole page."""
     parts = [

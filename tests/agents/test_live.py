@@ -135,7 +135,7 @@ async def test_a_real_langgraph_agent(connection: Any) -> None:
         return str(connection.execute(query + " LIMIT 5").fetchall())
 
     class Scripted(GenericFakeChatModel):  # type: ignore[misc,unused-ignore]
-        def bind_tools(self, _tools: Any, **_: Any) -> Any:
+        def bind_tools(self, tools: Any, **_: Any) -> Any:  # noqa: ARG002 - the framework's signature
             return self
 
     def messages() -> Iterator[Any]:

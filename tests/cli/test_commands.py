@@ -70,7 +70,8 @@ def test_run_scores_keeps_and_reports(shop: Path, capsys: pytest.CaptureFixture[
     assert json.loads((shop / "runs" / "one" / "summary.json").read_text()) == summary
 
 
-def test_gate_decides_and_names_case_and_cause(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("shop")
+def test_gate_decides_and_names_case_and_cause(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["run", "--run-id", "one", "--gate", "-q"]) == 1
     said = " ".join(capsys.readouterr().out.split())
     assert "totals (wrong_values)" in said
@@ -80,7 +81,8 @@ def test_gate_decides_and_names_case_and_cause(shop: Path, capsys: pytest.Captur
     assert "outcome.pass" in capsys.readouterr().err
 
 
-def test_show_has_both_queries_and_the_cause(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("shop")
+def test_show_has_both_queries_and_the_cause(capsys: pytest.CaptureFixture[str]) -> None:
     run_command(["run", "--run-id", "one", "-q"])
     capsys.readouterr()
     assert run_command(["show", "one", "totals"]) == 0
@@ -136,7 +138,8 @@ def test_check_passes_sound_cases_and_finds_a_broken_gold(shop: Path, capsys: py
     assert "gold_fails" in said
 
 
-def test_list_shows_the_trend(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("shop")
+def test_list_shows_the_trend(capsys: pytest.CaptureFixture[str]) -> None:
     run_command(["run", "--run-id", "one", "-q"])
     run_command(["run", "--run-id", "two", "-q"])
     capsys.readouterr()
@@ -169,7 +172,8 @@ def test_bad_input_is_a_clear_error(
     assert said in capsys.readouterr().err
 
 
-def test_no_case_selected_is_exit_5(shop: Path) -> None:
+@pytest.mark.usefixtures("shop")
+def test_no_case_selected_is_exit_5() -> None:
     assert run_command(["run", "--limit", "7-9", "-q"]) == 5
 
 
@@ -178,7 +182,8 @@ def test_an_unknown_output_format_is_refused_before_anything_runs(shop: Path) ->
     assert not (shop / "runs").exists()
 
 
-def test_init_writes_a_configuration_that_runs(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("shop")
+def test_init_writes_a_configuration_that_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["init", "fresh", "--database", "shop.db"]) == 0
     assert run_command(["run", "-c", "fresh/sqlassay.yaml", "--json"]) == 0
     out = capsys.readouterr().out

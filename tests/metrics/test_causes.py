@@ -80,7 +80,7 @@ def failed(kind: TurnErrorKind, status: Status | None = Status.ERROR) -> dict[st
     return {"status": status, "error": TurnError(kind=kind, message="boom"), "candidate": NotRun()}
 
 
-REFUSE = {"expected": Status.UNSUPPORTED, "gold": None, "metrics": {}}
+REFUSE: dict[str, Any] = {"expected": Status.UNSUPPORTED, "gold": None, "metrics": {}}
 ROWS: list[tuple[Bucket, dict[str, Any]]] = [
     (Bucket.HARNESS_ERROR, {"fault": "connection lost"}),
     (Bucket.HARNESS_ERROR, failed(TurnErrorKind.TRANSPORT, None)),

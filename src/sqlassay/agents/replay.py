@@ -95,14 +95,15 @@ class ReplayAgent:
             ConfigError: naming the ids (the first five, and how many there are).
         """
         known = list(case_ids)
-        strangers = sorted(self.case_ids() - set(known))
+        predicted = self.case_ids()
+        strangers = sorted(predicted - set(known))
         if strangers:
             raise ConfigError(
                 f"{self._path}: {_named(strangers)} no case of the dataset",
                 hint="predictions are joined to cases by id; check the ids, or map the id column with 'columns'",
             )
         wanted = known if selected is None else list(selected)
-        without = [case_id for case_id in dict.fromkeys(wanted) if case_id not in self.case_ids()]
+        without = [case_id for case_id in dict.fromkeys(wanted) if case_id not in predicted]
         if without and not self._allow_missing:
             raise ConfigError(
                 f"{self._path}: no prediction for {_listed(without)}",

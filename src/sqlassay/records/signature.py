@@ -49,8 +49,8 @@ def sign(
     False
     """
     fields: list[tuple[str, str]] = [("scorer", ScorerVersion)]
-    for record in (score, limits, run):
-        fields += _flatten("", record)
+    for prefix, record in (("", score), ("limits.", limits), ("run.", run)):
+        fields += _flatten(prefix, record)
     fields += sorted((extra or {}).items())
     return Signature(version=version, fields=tuple(fields))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from sqlassay.databases.base import Database, Session
 from sqlassay.errors import DatabaseUnavailable
@@ -189,12 +190,14 @@ class Examiner:
             return Side(sql=None)
         statement = inspect(written, self._dialect)
         if "candidate" in given.settled:
-            return self._side(statement.text, given.settled["candidate"])
+            return self._side(statement.text, given.settled["candidate"], agent_adds=self._settings.agent_adds)
         if statement.kind is StatementKind.EMPTY:
             return Side(sql=None)
         if not statement.allowed:
-            return self._side(written, _refused(statement.kind, statement.why))
-        return self._side(statement.text, self._run(session, "candidate", statement.text))
+            return self._side(written, _refused(statement.kind, statement.why), agent_adds=self._settings.agent_adds)
+        return self._side(
+            statement.text, self._run(session, "candidate", statement.text), agent_adds=self._settings.agent_adds
+        )
 
     def _auxiliary(
         self,
@@ -236,19 +239,24 @@ class Examiner:
             execution = replace(execution, account=session.account(sql))
         return execution
 
-    def _side(self, sql: str, execution: Execution) -> Side:
-        return read_side(sql, execution, self._index, self._settings)
+    def _side(self, sql: str, execution: Execution, *, agent_adds: tuple[Literal["pagination"], ...] = ()) -> Side:
+        return read_side(sql, execution, self._index, agent_adds=agent_adds)
 
     @property
     def _dialect(self) -> str:
         return self._database.capabilities.dialect
 
 
-def read_side(sql: str, execution: Execution, schema: SchemaIndex | None, settings: ScoreSettings) -> Side:
-    """A side with what its text says: the engine's account first, the parser second."""
+def read_side(
+    sql: str, execution: Execution, schema: SchemaIndex | None, *, agent_adds: tuple[Literal["pagination"], ...] = ()
+) -> Side:
+    """A side with what its text says: the engine's account first, the parser second.
+
+    `agent_adds` is for the candidate alone: nothing is cleaned off a gold (specification section 5.4).
+    """
     understood: Comprehension | None = None
     if schema is not None and not isinstance(execution, NotRun):
-        understood = understand(sql, schema, agent_adds=settings.agent_adds)
+        understood = understand(sql, schema, agent_adds=agent_adds)
     account = execution.account if isinstance(execution, Rows) else None
     comprehension, disagreements = reconcile(understood, account)
     return Side(sql=sql, execution=execution, comprehension=comprehension, disagreements=disagreements)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from sqlassay.archive.results import Sides
 from sqlassay.archive.run_folder import RunFolder, RunWriter, reopen
@@ -184,10 +185,10 @@ def _trial(
     schema_index: SchemaIndex | None,
     settings: ScoreSettings,
 ) -> Trial:
-    def read(side: Side, *, capped: bool = False) -> Side:
+    def read(side: Side, *, capped: bool = False, agent_adds: tuple[Literal["pagination"], ...] = ()) -> Side:
         if side.sql is None or sides.fault is not None:
             return side
-        seen = read_side(side.sql, side.execution, schema_index, settings)
+        seen = read_side(side.sql, side.execution, schema_index, agent_adds=agent_adds)
         execution = NotRun(reason="not_recorded") if capped else side.execution
         return replace(seen, execution=execution, auxiliary=side.auxiliary)
 
@@ -196,7 +197,11 @@ def _trial(
         turn=turn,
         golds=tuple(read(side) for side in sides.golds),
         # A part of a result decides nothing: the candidate counts as not recorded whichever side was cut.
-        candidate=read(sides.candidate, capped=bool(sides.capped) and isinstance(sides.candidate.execution, Rows)),
+        candidate=read(
+            sides.candidate,
+            capped=bool(sides.capped) and isinstance(sides.candidate.execution, Rows),
+            agent_adds=settings.agent_adds,
+        ),
         schema=schema,
         direct=sides.direct,
         hidden_sql=sides.hidden_sql,

@@ -181,7 +181,9 @@ class _Loop:
         self._passed: Counter[bool | None] = Counter()
         self._buckets: Counter[str] = Counter()
         self._replay = isinstance(made.agent, ReplayAgent)
-        jobs = _REPLAYED_AT_ONCE if self._replay else made.run.jobs
+        jobs = (
+            _REPLAYED_AT_ONCE if self._replay else min(made.run.jobs, getattr(made.agent, "concurrency", made.run.jobs))
+        )
         if made.run.hide == "global" and not self._replay:
             jobs = 1
         self._jobs = jobs

@@ -51,7 +51,24 @@ _LEAD = re.compile(r"(?:\s|\ufeff|--[^\n]*(?:\n|\Z)|/\*.*?\*/|[;(])*", re.DOTALL
 _LABEL = re.compile(
     r"\A\s*(?:sql\s*query|sqlquery|final\s+(?:answer|query|sql)|query|answer|sql)\s*:\s*", re.IGNORECASE
 )
-_START = re.compile(r"(?im)(?:^|[:`>]|\b(?:is|query|sql))[ \t]*(?=(?:select|with|values|from|insert|update|delete)\b)")
+_START = re.compile(
+    r"(?im)(?:(?:^|[:`>]|\b(?:is|query|sql))[ \t]*(?=(?:select|with|values|from|insert|update|delete)\b)"
+    r"|[.!?)][ \t]+(?-i:(?=(?:SELECT|WITH)\b)))"
+)
+# Verbs that everyday sentences begin with too: what has to follow for them to be SQL.
+_AFTER_VERB = {
+    "CALL": re.compile(r"(?i)call\s+[\w.\"`\[\]]+\s*\("),
+    "GRANT": re.compile(r"(?i)grant\b.*\bto\b", re.DOTALL),
+    "REVOKE": re.compile(r"(?i)revoke\b.*\bfrom\b", re.DOTALL),
+    "SHOW": re.compile(
+        r"(?i)show\s+(?:\w+\s*;?\s*\Z|(?:full\s+|extended\s+|all\s+)*"
+        r"(?:tables?|databases|schemas|columns|fields|create|index(?:es)?|keys|variables|status|functions|views|grants"
+        r"|global|session|processlist)\b)"
+    ),
+    "TABLE": re.compile(
+        r"(?i)table\s+(?:\"[^\"]+\"|`[^`]+`|[\w.]+)\s*(?:\Z|;|--|/\*|(?:order|limit|offset|union|except|intersect)\b)"
+    ),
+}
 # What the parser takes for a command it takes unread, prose included.
 _OPAQUE = (exp.Command, exp.Show, exp.Use, exp.Describe, exp.Set)
 _VERBS = ("SELECT", "WITH", "VALUES", "INSERT", "UPDATE", "DELETE")
@@ -83,12 +100,22 @@ def statement_in(text: str) -> str | None:
         return fenced
     if len(text) > LONGEST_PROSE:
         return text if _looks_like_sql(text[:LONGEST_PROSE]) else _in_prose(text[-LONGEST_PROSE:])
+    text = _unquoted(text)
     label = _LABEL.match(text)
     if label is not None and _looks_like_sql(text[label.end() :]):
         text = text[label.end() :]
     if _looks_like_sql(text):
         return _without_prose(text)
     return _in_prose(text)
+
+
+def _unquoted(text: str) -> str:
+    """The inside of a text that is one quoted string, where that is SQL."""
+    bare = text.strip()
+    inner = bare[1:-1]
+    if len(bare) > 2 and bare[0] == bare[-1] and bare[0] in "'\"" and bare[0] not in inner and _looks_like_sql(inner):
+        return inner
+    return text
 
 
 def _marked(text: str) -> str | None:
@@ -139,6 +166,8 @@ def _looks_like_sql(text: str) -> bool:
         return False
     verb = word.group().upper()
     if _SHAPES.match(body):
+        if verb in _AFTER_VERB and not _AFTER_VERB[verb].match(body):
+            return False
         if verb in ("SELECT", "FROM", "TABLE", "SHOW", "USE", "SET", "LOAD", "CALL", "DESCRIBE", "COPY", "BEGIN"):
             return not _is_sentence(body, verb)
         return True

@@ -125,7 +125,7 @@ class Conditions:
         return f"{a} {sign} {b}"
 
     def _goes_last(self, left: exp.Expr, a: str, right: exp.Expr, b: str) -> bool:
-        fixed_left, fixed_right = is_constant(left), is_constant(right)
+        fixed_left, fixed_right = is_constant(left) or _is_text(left, a), is_constant(right) or _is_text(right, b)
         if fixed_left != fixed_right:
             return fixed_left
         query_left, query_right = isinstance(unwrapped(left), exp.Query), isinstance(unwrapped(right), exp.Query)
@@ -175,3 +175,8 @@ class Conditions:
         if self.full:
             return f"EXISTS ({bounded(outcome.canonical)})"
         return f"EXISTS ({', '.join(outcome.tables)})"
+
+
+def _is_text(node: exp.Expr, rendered: str) -> bool:
+    """A name that turned out to be text: SQLite reads a double-quoted word that names no column so."""
+    return isinstance(unwrapped(node), exp.Column) and rendered.startswith("'")

@@ -72,3 +72,25 @@ def _folded(fact: Any, name: str) -> Any:
         return fact
     lowered = [item.lower() if isinstance(item, str) else item for item in fact]
     return lowered if name.endswith("_origins") else sorted(lowered)
+
+
+@pytest.mark.parametrize(
+    ("pair", "convention"),
+    [
+        pytest.param(pair, convention, id=f"{pair['name']} {' '.join(map(str, convention['settings'].values()))}")
+        for pair in PAIRS
+        for convention in pair.get("under", ())
+    ],
+)
+def test_verdict_under_another_convention(
+    pair: dict[str, Any], convention: dict[str, Any], databases: dict[str, str], request: pytest.FixtureRequest
+) -> None:
+    """Columns by position, plain or no tolerance, ties position by position: the verdicts that those rules give."""
+    score = sqlassay.score_sql(
+        pair["gold"],
+        pair["candidate"],
+        database=_url(pair, databases, request),
+        timeout=pair.get("timeout_s", 30),
+        **convention["settings"],
+    )
+    assert score.value("execution.exact") == convention["exact"], pair["because"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlassay.agents.assemble import turn_of
@@ -40,6 +40,7 @@ TOOLS: Mapping[str, tuple[str, ...]] = {**WIDELY_USED, "final": ("final_answer",
 BUILT_SQL = "SQL was built by code at run time: only spans or a recording connection show it"
 UNSEEN_PROMPT = "the system prompt with the tools' descriptions is not in the steps"
 _BUDGET = ("max_steps_error",)
+_BEFORE_CALLS = ("AgentMaxStepsError", "AgentParsingError", "AgentGenerationError")
 _FAILED_LINE = re.compile(r"failed at line '(.*?)' due to", re.DOTALL)
 
 
@@ -109,17 +110,24 @@ class SmolagentsReader:
         number = step.get("step_number")
         observed = step.get("observations")
         requests = mappings(step.get("tool_calls"))
+        broken_off = not requests and not step.get("code_action")
+        if broken_off:
+            requests = mappings(mapping(step.get("model_output_message")).get("tool_calls"))
         for request in requests:
             function = mapping(request.get("function")) or request
-            tool, raw = str(function.get("name") or ""), function.get("arguments")
+            tool, raw = _tool_of(request), function.get("arguments")
             call_id = text_or_none(request.get("id"))
             if tool == "python_interpreter" and isinstance(raw, str):
                 yield from self._code(raw, f"{call_id}.{number}", observed, message, gaps)
                 continue
-            outcome = _outcome(observed if len(requests) == 1 else _part(observed, request, requests), message)
             arguments = arguments_of(raw)
             if arguments is None and isinstance(raw, str):
                 arguments = {"answer" if self.tools.kind(tool) == "final" else "query": raw}
+            if broken_off:
+                alone = sum(_tool_of(other) == tool for other in requests) == 1
+                yield _broken_off(Call(tool=tool, arguments=arguments, call_id=call_id), error, alone=alone)
+                continue
+            outcome = _outcome(observed if len(requests) == 1 else _part(observed, request, requests), message)
             yield Call(tool=tool, arguments=arguments, call_id=call_id, outcome=outcome, duration_s=None)
         if not requests and isinstance(step.get("code_action"), str):
             yield from self._code(step["code_action"], f"step.{number}", observed, message, gaps)
@@ -168,6 +176,21 @@ def reader(settings: Mapping[str, Any] = {}) -> Reader:
 
 def _is_step(step: Mapping[str, Any]) -> bool:
     return any(key in step for key in ("task", "step_number", "plan", "system_prompt", "tool_calls", "output"))
+
+
+def _tool_of(request: Mapping[str, Any]) -> str:
+    return str((mapping(request.get("function")) or request).get("name") or "")
+
+
+def _broken_off(call: Call, error: Mapping[str, Any], *, alone: bool) -> Call:
+    """A call of a step that failed: such a step keeps its calls only in the model's message, and its error names the
+    one that broke. What became of calls beside it is not in the log."""
+    message = str(error.get("message") or "")
+    if error.get("type") in _BEFORE_CALLS:
+        return replace(call, blocked=True)
+    if (alone and call.tool in message) or str(dict(call.arguments or {})) in message:
+        return replace(call, outcome=Outcome(failed=True, error=message))
+    return replace(call, uncertain=True)
 
 
 def _outcome(observed: Any, error: str | None) -> Outcome | None:

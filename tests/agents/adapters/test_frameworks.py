@@ -208,6 +208,37 @@ def test_smolagents_tool_calls_and_budget() -> None:
     assert (turn.status, turn.status_source.value, turn.candidate_sql) == ("BUDGET_EXHAUSTED", "flag", "SELECT 9")
 
 
+def test_smolagents_tool_calls_of_failed_steps() -> None:
+    """A step whose tool failed keeps its calls only in the message of the model."""
+
+    def asked(*calls: tuple[str, str]) -> dict[str, Any]:
+        found = [{"id": one, "function": {"name": "sql_engine", "arguments": {"query": sql}}} for one, sql in calls]
+        return {"role": "assistant", "content": None, "tool_calls": found}
+
+    def failed(number: int, kind: str, message: str, *calls: tuple[str, str]) -> dict[str, Any]:
+        error = {"type": kind, "message": message}
+        return {"step_number": number, "tool_calls": None, "error": error, "model_output_message": asked(*calls)}
+
+    kind = "AgentToolExecutionError"
+    words = "Error executing tool 'sql_engine' with arguments {'query': 'SELECT x FROM film'}: no such column: x"
+    steps = [
+        {"task": "q"},
+        failed(1, kind, words, ("a", "SELECT x FROM film")),
+        failed(2, kind, words, ("b", SQL), ("c", "SELECT x FROM film")),
+        failed(3, kind, "Unknown tool sql_engine, should be one of: final_answer.", ("d", SQL)),
+        failed(4, "AgentMaxStepsError", "Reached max steps.", ("e", SQL)),
+    ]
+    turn = read("smolagents", {"steps": steps, "output": None, "state": "max_steps_error"})
+    assert facts(turn) == [
+        ("SELECT x FROM film", "query", True, False),
+        (SQL, "query", None, None),
+        ("SELECT x FROM film", "query", True, False),
+        (SQL, "query", False, False),
+        (SQL, "query", False, None),
+    ]
+    assert turn.usage.tool_calls == 5
+
+
 # Vanna
 
 

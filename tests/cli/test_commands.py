@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from sqlassay.cli.main import run_command
+from sqlassay.view import reviews
+from sqlassay.view.reviews import Review, Said
 
 CASES = """
 - id: count_orders
@@ -136,6 +138,35 @@ def test_check_passes_sound_cases_and_finds_a_broken_gold(shop: Path, capsys: py
     said = capsys.readouterr().out
     assert "cases.yaml:7" in said
     assert "gold_fails" in said
+
+
+def test_check_lists_the_golds_that_people_doubt_until_they_are_changed(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_command(["run", "--run-id", "one", "-q"])
+
+    def say(verdict: Said, who: str, at: str, note: str = "") -> None:
+        reviews.append(shop / "runs" / "one", Review(case_id="totals", verdict=verdict, who=who, at=at, note=note))
+
+    def doubts() -> list[str]:
+        capsys.readouterr()
+        assert run_command(["check", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)["findings"]
+        return [finding["message"] for finding in found if finding["code"] == "gold_doubted"]
+
+    assert doubts() == []
+    say(Said.GOLD_WRONG, "Ana", "2026-11-30T10:00:00+00:00", "refunds \x1b[31m count twice")
+    say(Said.WRONG, "Bo", "2026-11-30T10:01:00+00:00")
+    [message] = doubts()
+    assert "Ana: refunds ⟨U+001B⟩[31m count twice" in message
+    assert "Bo" not in message
+    assert run_command(["check", "--strict"]) == 4
+    say(Said.RIGHT, "Ana", "2026-11-30T10:02:00+00:00")
+    assert doubts() == []
+    say(Said.GOLD_WRONG, "Bo", "2026-11-30T10:03:00+00:00")
+    assert len(doubts()) == 1
+    (shop / "cases.yaml").write_text(CASES.replace("SUM(total)", "SUM(total + 0)"), encoding="utf-8")
+    assert doubts() == []
 
 
 @pytest.mark.usefixtures("shop")

@@ -31,6 +31,7 @@ def check(
     from sqlassay.running.checking import check_configured
     from sqlassay.running.configure import load
     from sqlassay.running.fixtures import snapshots_copied
+    from sqlassay.view.doubts import doubted, with_doubts
 
     settings = load(config, overrides={"database": database})
     if not settings.cases:
@@ -44,6 +45,8 @@ def check(
     )
     with snapshots_copied(settings) as ready:
         findings = check_configured(ready, cases)
+    doubts = doubted(Path(settings.base_dir) / settings.runs, cases)
+    findings = with_doubts(findings, doubts, cases)
     counts = Counter(finding.severity for finding in findings)
     worst = exit_code(findings)
     if strict and counts[Severity.WARNING] and not worst:

@@ -41,6 +41,7 @@ class Code(StrEnum):
     GOLD_READS_NOTHING = "gold_reads_nothing"
     GOLD_ONLY_NULL_OR_ZERO = "gold_only_null_or_zero"
     GOLD_ROWS_STALE = "gold_rows_stale"
+    GOLD_DOUBTED = "gold_doubted"
     SHAPE_KEYS_REPEAT = "shape_keys_repeat"
     CONTRADICTING_TWINS = "contradicting_twins"
     DUPLICATE_QUESTION = "duplicate_question"
@@ -73,6 +74,7 @@ MEANING: dict[Code, tuple[Severity, str]] = {
     Code.GOLD_READS_NOTHING: (Severity.WARNING, "The gold query reads no table: its result is a constant."),
     Code.GOLD_ONLY_NULL_OR_ZERO: (Severity.WARNING, "The only row holds NULL or 0: finding nothing looks right."),
     Code.GOLD_ROWS_STALE: (Severity.WARNING, "The stored gold_rows differ from what the gold query gives now."),
+    Code.GOLD_DOUBTED: (Severity.WARNING, "A person who reviewed a run says that this gold is wrong."),
     Code.SHAPE_KEYS_REPEAT: (Severity.WARNING, "Ids or group keys come twice or are NULL in the gold result."),
     Code.CONTRADICTING_TWINS: (Severity.WARNING, "Cases with equivalent gold queries are compared in different ways."),
     Code.DUPLICATE_QUESTION: (Severity.WARNING, "Two cases ask the same question."),

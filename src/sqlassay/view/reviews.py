@@ -127,8 +127,3 @@ def agreement_of(reviews: Iterable[Review]) -> Agreement | None:
         if review.passed is not None and review.verdict is not Said.GOLD_WRONG
     ]
     return agreement(judged) if judged else None
-
-
-def doubted_golds(folder: Path) -> list[Review]:
-    """The reviews that call a case's gold wrong: what `check` should look at."""
-    return [review for review in latest(read(folder)) if review.verdict is Said.GOLD_WRONG]

@@ -104,7 +104,8 @@ def test_gold_first_each_once_in_one_snapshot() -> None:
     trial = examine(database, "SELECT a FROM t", "SELECT b FROM t", "SELECT 1", phases=phases)
     assert database.ran == ["SELECT b FROM t", "SELECT 1", "SELECT a FROM t"]
     assert database.sessions == 1
-    assert phases == ["gold 0 3", "gold 1 3", "candidate 3"]
+    reading = "reading 120"
+    assert phases == [reading, "gold 0 3", reading, "gold 1 3", reading, "candidate 3", reading]
     assert [side.sql for side in trial.golds] == ["SELECT b FROM t", "SELECT 1"]
     assert isinstance(trial.candidate.comprehension, Understanding)
     assert trial.candidate.comprehension.origins == ("t.a",)
@@ -251,3 +252,14 @@ def test_the_engine_comes_first_and_disagreement_is_said() -> None:
     blind = replace(same, origins=(None,))
     assert reconcile(understood, blind) == (understood, ())
     assert reconcile(None, same) == (None, ())
+
+
+@pytest.mark.parametrize("filler", [" ", "(", "--x\n", ";", "OR 1 "])
+def test_a_text_of_megabytes_is_not_run(filler: str) -> None:
+    database = FakeDatabase()
+    examiner = Examiner(database, settings=ScoreSettings(exact_as=(Rule.SPIDER,)), limits=Limits(timeout_s=3))
+    case = Case(id="1", question="?", gold_sql=("SELECT a FROM t",))
+    trial = examiner.examine(case, Turn(case_id="1", candidate_sql="SELECT a " + filler * 400_000 + "x" * 1_000_000))
+    assert isinstance(trial.candidate.execution, SqlError)
+    assert trial.candidate.execution.kind is ErrorKind.TOO_LARGE
+    assert database.ran == ["SELECT a FROM t"]

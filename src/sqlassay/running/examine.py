@@ -23,6 +23,7 @@ from sqlassay.records.trial import Direct, Side, Trial
 from sqlassay.records.turn import Turn
 from sqlassay.running.accounts import reconcile
 from sqlassay.sql.extract import statement_in
+from sqlassay.sql.parse import LONGEST_TEXT
 from sqlassay.sql.safety import inspect
 from sqlassay.sql.schema import SchemaIndex, index
 from sqlassay.sql.understand import understand
@@ -30,6 +31,9 @@ from sqlassay.tables.others import spider_text
 
 Announce = Callable[[str, float], None]
 """Called with the name of a phase (`gold 0`, `candidate`, `auxiliary 0`) and its limit in seconds before it begins."""
+
+READING_LIMIT_S = 120.0
+"""For what happens between statements: reading texts is not on the clock of the statement before."""
 
 _CACHED_CELLS = 2_000_000
 """All cells that the gold cache of one worker may hold."""
@@ -112,6 +116,7 @@ class Examiner:
         Raises:
             DatabaseUnavailable: the database went away; nothing is known about either side.
         """
+        self._announce("reading", READING_LIMIT_S)
         schema = self._database.schema()
         if self._index is None or schema is not self._schema:
             self._index, self._schema = index(schema), schema
@@ -141,6 +146,8 @@ class Examiner:
     ) -> Mapping[str, tuple[Execution, Execution]]:
         """Both sides as Spider's own script would run them, where its texts differ from those that ran."""
         if Rule.SPIDER not in self._settings.exact_as or len(golds) != 1 or candidate.sql is None:
+            return {}
+        if max(len(golds[0].sql or ""), len(candidate.sql)) > LONGEST_TEXT:
             return {}
         found = {}
         for variant, keep_distinct in (("spider", False), ("spider_keep_distinct", True)):
@@ -176,6 +183,8 @@ class Examiner:
 
     def _gold(self, session: Session, position: int, sql: str, given: Given, stamp: str | None) -> Side:
         phase = f"gold {position}"
+        if len(sql) > LONGEST_TEXT:
+            return self._side(sql, _too_long(sql))
         statement = inspect(sql, self._dialect)
         if phase in given.settled:
             return self._side(statement.text, given.settled[phase])
@@ -188,6 +197,8 @@ class Examiner:
         written = None if turn.candidate_sql is None else statement_in(turn.candidate_sql)
         if written is None:
             return Side(sql=None)
+        if len(written) > LONGEST_TEXT:
+            return self._side(written, _too_long(written))
         statement = inspect(written, self._dialect)
         if "candidate" in given.settled:
             return self._side(statement.text, given.settled["candidate"], agent_adds=self._settings.agent_adds)
@@ -234,7 +245,9 @@ class Examiner:
         try:
             execution = session.execute(sql, limits=self._limits)
         except MemoryError:
-            return SqlError(kind=ErrorKind.TOO_LARGE, message="the result does not fit into the worker's memory")
+            execution = SqlError(kind=ErrorKind.TOO_LARGE, message="the result does not fit into the worker's memory")
+        finally:
+            self._announce("reading", READING_LIMIT_S)
         if isinstance(execution, Rows) and execution.account is None:
             execution = replace(execution, account=session.account(sql))
         return execution
@@ -264,6 +277,14 @@ def read_side(
 
 def _refused(kind: StatementKind, why: str | None) -> Execution:
     return SqlError(kind=ErrorKind.FORBIDDEN, message=why or f"a {kind.value} statement is not run")
+
+
+def _too_long(sql: str) -> Execution:
+    """Such a text is neither looked through nor sent: its length alone would take a minute of every reader."""
+    return SqlError(
+        kind=ErrorKind.TOO_LARGE,
+        message=f"the statement holds {len(sql):,} characters; at most {LONGEST_TEXT:,} are run",
+    )
 
 
 def _keys_matter(gold: Side, candidate: Side, case: Case) -> bool:

@@ -22,8 +22,8 @@ logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 DEEP_PARENTHESES = 40
 """Texts with more opening parentheses are read on a thread of their own, whose stack is fresh and large."""
-LONGEST_TEXT = 2_000_000
-"""Characters beyond which a text is not parsed."""
+LONGEST_TEXT = 1_000_000
+"""Characters beyond which a text is neither parsed nor run."""
 
 _STACK_BYTES = 256 * 1024 * 1024
 _STACK_LOCK = threading.Lock()

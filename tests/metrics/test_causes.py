@@ -156,6 +156,8 @@ ROWS: list[tuple[Bucket, dict[str, Any]]] = [
     (Bucket.WRONG_VALUES, {"shape": ShapeLabel.WRONG_VALUES}),
     (Bucket.EXTRA_COLUMNS, {"shape": ShapeLabel.EXTRA_COLUMNS}),
     (Bucket.OTHER_DIFFERENCE, {"shape": None}),
+    (Bucket.OTHER_DIFFERENCE, {"candidate": NotRun(), "answer": "42", "statements_complete": False}),
+    (Bucket.OTHER_DIFFERENCE, {"candidate": NotRun(), "answer": "42", "queries": (Query(sql="", executed=None),)}),
 ]
 
 

@@ -85,6 +85,7 @@ class A2AReader:
             signal=signal,
             declared_sql=sql,
             returned=next((table for one in data if (table := _table(one)) is not None), None),
+            statements_visible=sql is not None,
             schema_visible=False,
             usage=Usage(),
             error=error,

@@ -38,6 +38,8 @@ class _Collected:
         self.queries: list[Query] = []
         self.offered: dict[str, OfferedTable] = {}
         self.gaps: dict[str, None] = {}
+        self.closed: dict[str, None] = {}
+        """Tools that were reached and of whose doings the log shows nothing."""
         self.schema_seen = False
         self.schema_lost = False
 
@@ -69,7 +71,11 @@ def turn_of(transcript: Transcript, tools: Toolbox, *, adapter: str, extra: tupl
         seen.offer(tables_in(prompt, dialect=tools.dialect))
     queries = (*seen.queries, *extra)
     status, source, error = _status(transcript, queries)
-    gaps = dict.fromkeys((*transcript.gaps, *seen.gaps))
+    closed = () if any(query.path for query in queries) else tuple(seen.closed)
+    unseen = (
+        f"what {tool!r} did inside is not in this log: spans or a recording connection show it" for tool in closed
+    )
+    gaps = dict.fromkeys((*transcript.gaps, *seen.gaps, *unseen))
     silent = transcript.signal is None and transcript.answer is None and transcript.declared_sql is None
     if silent and queries and transcript.usage.model_calls is not None:
         gaps["the log ends without a final answer"] = None
@@ -81,6 +87,7 @@ def turn_of(transcript: Transcript, tools: Toolbox, *, adapter: str, extra: tupl
         status_source=source,
         history=transcript.history,
         queries=queries,
+        statements_complete=transcript.statements_visible and not closed,
         candidate_sql=transcript.declared_sql,
         candidate_source=CandidateSource.NONE if transcript.declared_sql is None else CandidateSource.DECLARED,
         answer=transcript.answer,
@@ -101,8 +108,8 @@ def _collect(call: Call, seen: _Collected, *, ended: bool) -> None:
         _statements(call, kind, seen, ended=ended)
     elif kind == "schema":
         _schema(call, seen)
-    elif kind is None:
-        _unknown(call, seen)
+    elif kind in (None, "delegate"):
+        _unknown(call, seen, ended=ended)
 
 
 def _statements(call: Call, kind: str, seen: _Collected, *, ended: bool) -> None:
@@ -218,8 +225,9 @@ def _table_named(arguments: Mapping[str, Any] | None) -> str | None:
     return None
 
 
-def _unknown(call: Call, seen: _Collected) -> None:
-    """A tool whose name is not known: SQL given to it may have been executed, so it is kept with that unknown."""
+def _unknown(call: Call, seen: _Collected, *, ended: bool) -> None:
+    """A tool whose name is not known: SQL given to it may have been executed, so it is kept with that unknown; without
+    SQL it may be an agent of its own, or have a query built in."""
     texts = [value for value in (call.arguments or {}).values() if looks_like_sql(value)]
     reply = None if call.outcome is None else read_reply(call.outcome)
     for sql in texts:
@@ -230,6 +238,9 @@ def _unknown(call: Call, seen: _Collected) -> None:
         seen.queries.append(_query(call, sql, None, role, executed=executed, succeeded=succeeded, reply=reply))
         if not unreached:
             seen.gaps[f"unrecognised tool {call.tool!r} was given SQL: name it under tools.query or tools.check"] = None
+    made = not call.blocked and (reply.reached if reply is not None else not ended)
+    if not texts and made:
+        seen.closed[call.tool] = None
     if not texts and call.arguments is None:
         seen.gaps[f"the arguments of unrecognised tool {call.tool!r} could not be read"] = None
 

@@ -165,6 +165,8 @@ def _from_mapping(given: Mapping[str, Any], *, statuses: Mapping[str, Status], g
         status=status_of(given.get("status"), statuses=statuses, gaps=gaps),
         history=history_of(given.get("history"), gaps=gaps),
         queries=queries,
+        statements_complete=flag_of(given.get("statements_complete"), field="statements_complete", gaps=gaps)
+        is not False,
         candidate_sql=sql,
         candidate_source=CandidateSource.NONE if source is None else source,
         answer=answer,

@@ -72,6 +72,8 @@ class Transcript:
     """System prompts and instructions that the log shows; DDL in them was offered to the agent."""
     prompts_visible: bool = False
     """True where the log shows all instructions, so that DDL outside of it cannot exist."""
+    statements_visible: bool = True
+    """False where this log never shows what is executed, only what was answered."""
     schema_visible: bool = True
     """False where the schema reached the agent on a way that this log never shows."""
     returned: Returned | None = None

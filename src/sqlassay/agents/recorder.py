@@ -330,7 +330,14 @@ def merge(turn: Turn, recorded: Sequence[Query], *, unattributed: int = 0) -> Tu
     if candidate is None or source not in (CandidateSource.DECLARED, CandidateSource.LINKED):
         candidate, source = None, CandidateSource.NONE
     merged_turn = choose_candidate(
-        replace(turn, queries=tuple(merged), candidate_sql=candidate, candidate_source=source, gaps=gaps)
+        replace(
+            turn,
+            queries=tuple(merged),
+            statements_complete=not unattributed,
+            candidate_sql=candidate,
+            candidate_source=source,
+            gaps=gaps,
+        )
     )
     if merged_turn.status is None:
         merged_turn = replace(merged_turn, status=Status.SUCCESS, status_source=StatusSource.INFERRED)

@@ -80,7 +80,13 @@ def decide(facts: Facts) -> Outcome:
         cause = rule(facts)
         if cause is not None:
             return Outcome(passed=False, bucket=bucket, cause=cause)
-    return Outcome(passed=False, bucket=Bucket.OTHER_DIFFERENCE, cause="The results differ in a way no cause covers.")
+    return Outcome(passed=False, bucket=Bucket.OTHER_DIFFERENCE, cause=_other_difference(facts))
+
+
+def _other_difference(facts: Facts) -> str:
+    if facts.has_candidate:
+        return "The results differ in a way no cause covers."
+    return "The record cannot show which SQL the agent executed, so there is nothing to compare; see the turn's gaps."
 
 
 def passes(facts: Facts) -> bool:
@@ -201,7 +207,7 @@ def _refused(status: Status, words: str) -> Rule:
 
 def _no_query_hallucination(facts: Facts) -> str | None:
     turn = facts.trial.turn
-    if turn.status is not Status.SUCCESS or facts.has_candidate:
+    if turn.status is not Status.SUCCESS or facts.has_candidate or not turn.statements_complete:
         return None
     if any(query.executed is not False for query in turn.queries):
         return None
@@ -210,6 +216,8 @@ def _no_query_hallucination(facts: Facts) -> str | None:
 
 def _query_never_ran(facts: Facts) -> str | None:
     queries = facts.trial.turn.queries
+    if not facts.trial.turn.statements_complete:
+        return None
     if queries and all(query.executed is False for query in queries):
         return "The agent wrote SQL and executed none of it."
     if not facts.has_candidate and not any(_may_have_answered(query) for query in queries):

@@ -101,7 +101,11 @@ def examine(trial: Trial, _settings: ScoreSettings) -> Cost:
     queries = trial.turn.queries
     executed = [query for query in queries if query.executed is True]
     outcomes = [query.succeeded for query in executed if query.succeeded is not None]
-    unknown = any(query.executed is None for query in queries) or (not queries and trial.turn.usage.tool_calls != 0)
+    unknown = (
+        any(query.executed is None for query in queries)
+        or not trial.turn.statements_complete
+        or (not queries and trial.turn.usage.tool_calls != 0)
+    )
     golds = [side.execution for side in (*trial.golds[trial.chosen :], *trial.golds)]
     return Cost(
         usage=trial.turn.usage,

@@ -141,6 +141,8 @@ class Turn:
     status_source: StatusSource = StatusSource.INFERRED
     history: tuple[Message, ...] = ()
     queries: tuple[Query, ...] = ()
+    statements_complete: bool = True
+    """False where statements may have been executed that `queries` cannot show: then none is known not to exist."""
     candidate_sql: str | None = None
     candidate_source: CandidateSource = CandidateSource.NONE
     answer: str | None = None

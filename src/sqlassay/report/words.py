@@ -141,8 +141,8 @@ BUCKETS: dict[Bucket, BucketWords] = {
     ),
     Bucket.OTHER_DIFFERENCE: BucketWords(
         title="Other difference",
-        meaning="The results differ and no rule says how: a fault of the ruler.",
-        remedy="Please report the case; this number should be zero.",
+        meaning="The results differ and no rule says how, or the record cannot show what the agent executed.",
+        remedy="This number should be zero: close the turn's gaps (name the tool, record its connection), else report it.",
     ),
 }
 

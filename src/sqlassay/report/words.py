@@ -24,6 +24,24 @@ FAMILY_QUESTIONS = {
 }
 
 
+FAMILY_HEADS = {
+    "outcome": ("outcome.pass",),
+    "execution": ("execution.executable", "execution.exact"),
+    "retrieval": (
+        "retrieval.in_turn.recall",
+        "retrieval.in_turn.precision",
+        "retrieval.direct.recall",
+        "retrieval.direct.precision",
+    ),
+    "output": ("output.columns.recall", "output.cells.recall", "output.cells.precision"),
+    "component": ("component.tables.recall", "component.joins.recall", "component.filters.recall"),
+    "behaviour": ("behaviour.refusal_recall", "behaviour.refusal_precision", "behaviour.over_refusal"),
+    "answer": ("answer.grounded_numbers", "answer.claims", "answer.schema_adherence"),
+    "cost": ("cost.latency_s", "cost.usd", "cost.tokens_in", "cost.steps"),
+}
+"""The metrics that say most about a family, for the first look; where none is measured, its first ones serve."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketWords:
     """A cause in words: a short title, what happened, and where to look first."""
@@ -142,7 +160,7 @@ BUCKETS: dict[Bucket, BucketWords] = {
     Bucket.OTHER_DIFFERENCE: BucketWords(
         title="Other difference",
         meaning="The results differ and no rule says how, or the record cannot show what the agent executed.",
-        remedy="This number should be zero: close the turn's gaps (name the tool, record its connection), else report it.",
+        remedy="It should be zero: close the turn's gaps (name the tool, record its connection), else report it.",
     ),
 }
 

@@ -214,3 +214,27 @@ def test_drivers_are_imported_only_when_used(shop: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code, f"sqlite:///{path}"], capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("url", "driver", "extra"),
+    [
+        ("duckdb:///f.duckdb", "duckdb", "duckdb"),
+        ("postgresql://me@localhost/db", "psycopg", "postgres"),
+        ("mysql://me@localhost/db", "pymysql", "mysql"),
+        ("oracle://me@localhost/db", "sqlalchemy", "sqlalchemy"),
+    ],
+)
+def test_an_engine_without_its_driver_says_what_to_install(url: str, driver: str, extra: str) -> None:
+    code = (
+        "import sys\n"
+        "sys.modules[sys.argv[2]] = None\n"
+        "from sqlassay.databases import connect\n"
+        "from sqlassay.errors import MissingExtra\n"
+        "try:\n"
+        "    connect(sys.argv[1])\n"
+        "except MissingExtra as error:\n"
+        "    print(error.hint)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, url, driver], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == f"pip install 'sqlassay[{extra}]'", done.stderr

@@ -57,7 +57,11 @@ def test_the_terminal_names_causes_and_cases(report: Report) -> None:
 
 
 def test_the_opening_starts_with_retrieval_when_tables_are_missing(report: Report) -> None:
-    assert "retrieval" in first_to_fix(report)[0]
+    first = first_to_fix(report)[0]
+    assert "retrieval" in first.text
+    short = {row.key for row in report.cases if row.metrics["retrieval.in_turn.recall"] < 1}
+    assert set(first.cases) == short
+    assert first.filter["metric"] == "retrieval.in_turn.recall"
 
 
 def test_json_is_the_summary(report: Report) -> None:
@@ -181,6 +185,16 @@ def test_a_comparison_names_flips_first(make_report: object) -> None:
     page = comparison.render_html(change, before, after)
     assert comparison.verdict_sentence(change) in page
     assert len(page) < 5_000_000
+
+
+def test_the_first_look_is_what_to_fix_and_the_signature_is_one_line_at_the_end(report: Report) -> None:
+    console = terminal()
+    text.render(report, console, show=".venv/bin/sqlassay show out/one")
+    lines = printed(console).rstrip().splitlines()
+    assert lines[-1] == f"signature: {report.summary.signature}"
+    assert lines[0].startswith("Self-checks")
+    assert headline(report) in " ".join(lines[:4])
+    assert any(line.startswith("look at one: .venv/bin/sqlassay show out/one ") for line in lines)
 
 
 def test_an_empty_run_renders_everywhere(make_report: object) -> None:

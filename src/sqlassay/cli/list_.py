@@ -24,8 +24,8 @@ def list_runs(
     from sqlassay.cli.console import print_json, stdout
     from sqlassay.cli.runs import runs_folder
 
-    found = []
-    for folder in runs_in(runs_folder(runs)):
+    found, where = [], runs_folder(runs)
+    for folder in runs_in(where):
         manifest, summary = folder.manifest, _stored(folder.path)
         estimate = summary.get("metrics", {}).get(metric, {})
         found.append(
@@ -47,7 +47,7 @@ def list_runs(
 
     console = stdout()
     if not found:
-        console.print(f"no runs in {runs or Path('runs')} yet: sqlassay run")
+        console.print(f"no runs in {where} yet; make one with: sqlassay run")
         return
     table = Table("run", "state", "started", "cases", metric, "n", box=None, header_style="bold")
     for each in found:

@@ -67,12 +67,20 @@ _WRITERS: Mapping[str, Callable[[Run, Path], None]] = {
 
 
 def check_suffixes(paths: list[Path] | None) -> list[Path]:
-    """Refuse a suffix that no format has before anything is run."""
+    """Refuse, before anything is run, a suffix that no format has or whose format cannot be written here.
+
+    Raises:
+        UsageError, MissingExtra: which suffix, and the way out.
+    """
     for path in paths or ():
         if path.suffix.lower() not in _WRITERS:
             raise UsageError(
                 f"-o {path}: no format has the suffix {path.suffix!r}", hint=f"formats: {' '.join(_WRITERS)}"
             )
+        if path.suffix.lower() == ".parquet":
+            from sqlassay.report.machine import require_arrow
+
+            require_arrow()
     return list(paths or ())
 
 

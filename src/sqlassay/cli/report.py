@@ -16,7 +16,7 @@ def report(
     from sqlassay import api
     from sqlassay.cli.console import print_json, stdout
     from sqlassay.cli.outputs import check_suffixes, write, write_failures
-    from sqlassay.cli.runs import runs_folder
+    from sqlassay.cli.runs import runs_folder, show_command
     from sqlassay.report.text import render
 
     paths = check_suffixes(output)
@@ -30,6 +30,6 @@ def report(
         return
     console = stdout()
     if not paths and failures is None:
-        render(opened.report, console)
+        render(opened.report, console, show=show_command(opened.path))
     for path in [*paths, *([failures] if failures is not None else [])]:
         console.print(f"wrote: {path}")

@@ -6,6 +6,20 @@ import os
 from pathlib import Path
 
 
+def named(folder: Path) -> str:
+    """How a command names this run from here: its id where that is enough, else its folder."""
+    from sqlassay.cli.console import nearest
+
+    return folder.name if folder.parent.resolve() == runs_folder(None).resolve() else nearest(folder.resolve())
+
+
+def show_command(folder: Path) -> str:
+    """The command that shows a case of this run, but for the case's id."""
+    from sqlassay.cli.console import program
+
+    return f"{program()} show {named(folder)}"
+
+
 def runs_folder(given: Path | None) -> Path:
     """The folder given; else `SQLASSAY_RUNS`; else what `sqlassay.yaml` here says; else `runs`."""
     if given is not None:

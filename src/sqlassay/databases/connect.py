@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from sqlassay.databases.base import Database
-from sqlassay.errors import ConfigError
+from sqlassay.errors import ConfigError, MissingExtra
 
 _ENGINES = {
     "sqlite": "sqlite",
@@ -31,6 +31,10 @@ def connect(url: str, *, name: str = "default") -> Database:
             f"database {name!r}: {url!r} is not a database URL",
             hint="write sqlite:///file.db, duckdb:///file.duckdb, postgresql://user@host/db or mysql://user@host/db",
         )
-    module = import_module(f"sqlassay.databases.{_ENGINES.get(scheme.partition('+')[0].lower(), 'sqlalchemy')}")
+    engine = _ENGINES.get(scheme.partition("+")[0].lower(), "sqlalchemy")
+    try:
+        module = import_module(f"sqlassay.databases.{engine}")
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"{scheme}:// ({error.name})", needs=engine) from None
     opened: Database = module.open_database(url, name=name)
     return opened

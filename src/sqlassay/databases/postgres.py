@@ -17,7 +17,7 @@ from sqlassay.databases.postgres_schema import fingerprint_of, read_schema, righ
 from sqlassay.databases.postgres_values import Catalogue, register_loaders
 from sqlassay.databases.sizes import ByteCount
 from sqlassay.databases.watchdog import Alarm, deadline
-from sqlassay.errors import DatabaseUnavailable, MissingExtra
+from sqlassay.errors import DatabaseUnavailable
 from sqlassay.records.execution import Account, ErrorKind, Execution, NotRun, Rows, SqlError, TimedOut
 from sqlassay.records.relation import Column, Relation, Row, Schema
 from sqlassay.records.settings import Limits
@@ -45,14 +45,8 @@ def open_database(url: str, *, name: str) -> PostgresDatabase:
     """Connect to the server.
 
     Raises:
-        MissingExtra: psycopg is not installed.
         DatabaseUnavailable: the server cannot be reached or refuses the user; no password is shown.
     """
-    try:
-        import psycopg
-    except ImportError:
-        raise MissingExtra("PostgreSQL", needs="postgres") from None
-    assert psycopg is not None
     return PostgresDatabase(url, name=name)
 
 

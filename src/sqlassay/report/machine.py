@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -79,11 +80,10 @@ def to_parquet(report: Report, path: Path) -> None:
     Raises:
         MissingExtra: pyarrow is not installed.
     """
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ModuleNotFoundError as error:
-        raise MissingExtra("writing Parquet", needs="arrow") from error
+    require_arrow()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     listed = list(rows(report))
     text, whole = pa.string(), pa.int64()
     kinds = dict.fromkeys(_FIXED, text) | {"phrasing": whole, "repeat": whole, "passed": pa.bool_()}
@@ -93,6 +93,16 @@ def to_parquet(report: Report, path: Path) -> None:
         schema=pa.schema(fields, metadata={"signature": report.summary.signature, "run_id": report.summary.run_id}),
     )
     pq.write_table(table, path)
+
+
+def require_arrow() -> None:
+    """See that Parquet can be written here.
+
+    Raises:
+        MissingExtra: pyarrow is not installed.
+    """
+    if find_spec("pyarrow") is None:
+        raise MissingExtra("writing Parquet", needs="arrow")
 
 
 def _storable(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from sqlassay.report.inert import line
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
 _NAMED = 20
 
 
-def render(report: Report, console: Console, *, metrics: bool = True) -> None:
-    """Print the report; with `metrics` False only the opening, causes and failing cases."""
+def render(report: Report, console: Console, *, metrics: bool = True, show: str | None = None) -> None:
+    """Print the report; with `metrics` False only the opening, causes and failing cases.
+
+    `show` is the command that shows a case of this run, without the case's id.
+    """
     from rich.text import Text
 
     for item in _opening(report):
@@ -38,15 +42,15 @@ def render(report: Report, console: Console, *, metrics: bool = True) -> None:
         for ceiling, count, meaning in met:
             console.print(Text.assemble((f"  {count:>5,}  {ceiling.value}", "yellow"), f"  {meaning}"))
         console.print()
-    for item in _failing(report):
+    for item in _failing(report, show or f"sqlassay show {line(report.manifest.run_id)}"):
         console.print(item)
+    console.print(Text(f"signature: {line(report.summary.signature, limit=3000)}", style="dim"), soft_wrap=True)
 
 
 def _opening(report: Report) -> list[RenderableType]:
     from rich.text import Text
 
     clean = report.summary.self_checks.clean
-    lines: list[RenderableType] = [Text(line(report.summary.signature, limit=2000), style="dim", overflow="fold")]
     checks = Text("Self-checks: ")
     if clean:
         checks.append("all zero", style="green")
@@ -57,7 +61,7 @@ def _opening(report: Report) -> list[RenderableType]:
             if not check.clean
         ]
         checks.append(", ".join(parts), style="bold red")
-    lines += [checks, Text()]
+    lines: list[RenderableType] = [checks, Text()]
     lines.append(Text(f"{line(report.manifest.run_id)}: {headline(report)}", style="bold"))
     lines += [Text(f"  {number}. {text}") for number, text in enumerate(first_to_fix(report), start=1)]
     lines += [Text(f"  ! {line(text, limit=500)}", style="yellow") for text in conditions(report)]
@@ -112,7 +116,7 @@ def _family(family: FamilyBlock) -> RenderableType:
     return table
 
 
-def _failing(report: Report) -> list[RenderableType]:
+def _failing(report: Report, show: str) -> list[RenderableType]:
     from rich.text import Text
 
     rows = [*report.failing, *report.unscored]
@@ -134,7 +138,5 @@ def _failing(report: Report) -> list[RenderableType]:
     items: list[RenderableType] = [table]
     if len(rows) > _NAMED:
         items.append(Text(f"… and {len(rows) - _NAMED:,} more", style="dim"))
-    items.append(
-        Text(f"Look at one: sqlassay show {line(report.manifest.run_id)} {line(rows[0].key.case_id)}", style="dim")
-    )
+    items.append(Text(f"look at one: {show} {quote(line(rows[0].key.case_id))}", overflow="fold"))
     return items

@@ -83,6 +83,38 @@ def test_gate_decides_and_names_case_and_cause(capsys: pytest.CaptureFixture[str
     assert "outcome.pass" in capsys.readouterr().err
 
 
+def test_a_misspelt_rule_or_a_missing_baseline_costs_no_run(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (shop / "sqlassay.yaml").write_text(CONFIG.replace("outcome.pass", "outcome.pas"), encoding="utf-8")
+    assert run_command(["run", "--gate", "-q"]) == 2
+    assert "outcome.pass" in capsys.readouterr().err
+    (shop / "sqlassay.yaml").write_text(CONFIG.replace("gate: {", "gate: {baseline: nightly, "), encoding="utf-8")
+    assert run_command(["run", "--gate", "-q"]) != 0
+    assert "nightly" in capsys.readouterr().err
+    assert not (shop / "runs").exists()
+
+
+@pytest.mark.usefixtures("shop")
+def test_run_and_verdict_are_one_json_document(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["run", "--gate", "--json"]) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert said["gate"]["state"] == "failed"
+    assert said["gate"]["rules"][0]["cases"] == ["totals"]
+    assert said["counts"]["cases"] == 3
+
+
+def test_a_baseline_on_the_command_line_joins_the_rules_of_the_file(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_command(["run", "--run-id", "one", "-q"])
+    assert run_command(["gate", "one", "--baseline", "one"]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "outcome.pass >= 0.9" in said
+    assert "no case that passed in one fails now" in said
+    (shop / "sqlassay.yaml").rename(shop / "other.yaml")
+    assert run_command(["gate", "one", "--baseline", "one"]) == 0
+    assert run_command(["gate", "one"]) == 2
+
+
 @pytest.mark.usefixtures("shop")
 def test_show_has_both_queries_and_the_cause(capsys: pytest.CaptureFixture[str]) -> None:
     run_command(["run", "--run-id", "one", "-q"])

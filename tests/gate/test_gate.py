@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlassay.errors import ConfigError, ExitCode
@@ -216,6 +216,30 @@ def test_no_regressions_at_a_level() -> None:
     assert judge(many, demand, baseline=before).state is State.FAILED
     half_lost = run(*[measurement(f"a{i}", bucket=HARNESS if i < 9 else None) for i in range(20)])
     assert judge(half_lost, demand, baseline=before).state is State.CANNOT_TELL
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.lists(st.tuples(st.booleans(), st.sampled_from([True, True, False, None])), min_size=4, max_size=7),
+    st.sampled_from([None, 0.05, 0.2, 0.4]),
+)
+def test_regressions_are_judged_over_every_outcome_of_the_unscored(
+    pairs: list[tuple[bool, bool | None]], level: float | None
+) -> None:
+    before = run(*[measurement(f"c{i}", bucket=None if old else WRONG) for i, (old, _) in enumerate(pairs)])
+
+    def verdict(now: list[bool | None]) -> State:
+        buckets = [HARNESS if value is None else None if value else WRONG for value in now]
+        after = run(*[measurement(f"c{i}", bucket=bucket) for i, bucket in enumerate(buckets)])
+        return judge(after, rules(no_regressions=True, level=level), baseline=before).state
+
+    now = [value for _, value in pairs]
+    open_ = [i for i, value in enumerate(now) if value is None]
+    could_be = set()
+    for guess in itertools.product([True, False], repeat=len(open_)):
+        settled = dict(zip(open_, guess, strict=True))
+        could_be.add(verdict([settled.get(i, value) for i, value in enumerate(now)]))
+    assert verdict(now) is (could_be.pop() if len(could_be) == 1 else State.CANNOT_TELL)
 
 
 def test_no_rules_pass_nothing() -> None:

@@ -239,7 +239,8 @@ def test_scorer_disagreements_both_ways() -> None:
     other_shape = measurement("e", bucket=Bucket.WRONG_VALUES, metrics=_output(1))
     cases = [case(c) for c in "abcd"] + [case("e", compare_on=IdSetShape(column="id"))]
     both_empty = measurement("f", metrics=_output(0), evidence=paired, ceilings=[Ceiling.BOTH_EMPTY])
-    lines = [perfect_but_wrong, only_order, right_but_below, right_with_tie, other_shape, both_empty]
+    crossed = measurement("g", bucket=Bucket.WRONG_VALUES, metrics=_output(1), ceilings=[Ceiling.LABELS_CROSSED])
+    lines = [perfect_but_wrong, only_order, right_but_below, right_with_tie, other_shape, both_empty, crossed]
     assert summary(lines, cases=cases).self_checks.scorer_disagreements == 2
 
 

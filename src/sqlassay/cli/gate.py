@@ -13,7 +13,8 @@ from sqlassay.errors import UsageError
 if TYPE_CHECKING:
     from sqlassay.api import Run
     from sqlassay.gate.rules import GateRules
-    from sqlassay.records.config import Config, GateSettings
+    from sqlassay.gate.verdict import Verdict
+    from sqlassay.records.config import GateSettings
 
 
 def gate(
@@ -42,31 +43,36 @@ def gate(
 
     folder = runs_folder(runs)
     opened = api.open_run(run, runs=folder)
-    stated = require or all_pass or baseline is not None
-    if stated and config is None:
-        demanded = rules(require or (), all_pass=all_pass, no_regressions=baseline is not None, level=level)
+    if require and config is None:
+        demanded = rules(require, all_pass=all_pass, no_regressions=baseline is not None, level=level)
         against = baseline
     else:
-        settings = _configured(config)
-        demanded = _rules(settings, extra=require or (), all_pass=all_pass, baseline=baseline, level=level)
+        settings = _configured(config, stated=all_pass or baseline is not None)
+        demanded = rules_of(settings, extra=require or (), all_pass=all_pass, baseline=baseline, level=level)
         against = baseline or settings.baseline
-    raise typer.Exit(_judge(opened, demanded, baseline=against, runs=folder, json=json))
+    verdict = judged(opened, demanded, baseline=against, runs=folder)
+    if json:
+        from sqlassay.cli.console import print_json
+
+        print_json(verdict.to_dict())
+    else:
+        show(verdict)
+    raise typer.Exit(int(verdict.exit_code))
 
 
-def decide(done: Run, *, settings: Config, json: bool) -> int:
-    """Judge a run that has just ended by the rules of its configuration; the exit code."""
-    return _judge(done, _rules(settings.gate), baseline=settings.gate.baseline, runs=done.path.parent, json=json)
-
-
-def _configured(config: Path | None) -> GateSettings:
+def _configured(config: Path | None, *, stated: bool) -> GateSettings:
+    """The rules of the file; none are needed where the command line states one."""
+    from sqlassay.records.config import GateSettings
     from sqlassay.running.configure import load
 
     if config is None and not Path("sqlassay.yaml").is_file():
+        if stated:
+            return GateSettings()
         raise UsageError("the gate has no rules", hint="name one with --require, or a file with -c")
     return load(config).gate
 
 
-def _rules(
+def rules_of(
     settings: GateSettings,
     *,
     extra: list[str] | tuple[str, ...] = (),
@@ -74,6 +80,11 @@ def _rules(
     baseline: str | None = None,
     level: float | None = None,
 ) -> GateRules:
+    """The rules of a configuration with those of the command line.
+
+    Raises:
+        ConfigError: one of them means nothing.
+    """
     from sqlassay.gate.rules import rules
 
     significant = settings.level if settings.no_regressions == "significant" else None
@@ -85,18 +96,20 @@ def _rules(
     )
 
 
-def _judge(run: Run, rules: GateRules, *, baseline: str | None, runs: Path, json: bool) -> int:
+def judged(run: Run, rules: GateRules, *, baseline: str | None, runs: Path) -> Verdict:
+    """The verdict on a run; `baseline` names the run that it may not fall behind."""
     from sqlassay import api
-    from sqlassay.cli.console import print_json, stdout
     from sqlassay.gate.verdict import judge
 
     before = None if baseline is None else api.open_run(baseline, runs=runs).summary
-    verdict = judge(run.summary, rules, baseline=before)
-    if json:
-        print_json(verdict.to_dict())
-        return int(verdict.exit_code)
+    return judge(run.summary, rules, baseline=before)
+
+
+def show(verdict: Verdict) -> None:
+    """Print each rule with what it says, then the sentence that decides."""
+    from sqlassay.cli.console import stdout
+
     console = stdout()
     for result in verdict.results:
         console.print(f"{result.state.value.replace('_', ' '):<11}  {result.sentence}")
     console.print(verdict.sentence)
-    return int(verdict.exit_code)

@@ -12,6 +12,9 @@ from sqlassay.errors import ExitCode
 
 if TYPE_CHECKING:
     from sqlassay.api import Run
+    from sqlassay.gate.rules import GateRules
+    from sqlassay.gate.verdict import Verdict
+    from sqlassay.records.config import Config
 
 
 def run(
@@ -60,14 +63,33 @@ def run(
             "resume": resume or None,
         },
     )
+    rules = _rules_of(settings) if gate or settings.gate.on_run else None
     with progress(quiet=quiet or settings.json) as hear:
         done = api.run(settings, run_id=None if resume else run_id, resume=_resumed(resume, run_id), on_event=hear)
-    finish(done, outputs=[Path(path) for path in settings.output], json=settings.json, config=config)
-    if gate or settings.gate.on_run:
-        from sqlassay.cli.gate import decide
+    verdict = None if rules is None or interrupted(done) else _verdict(done, rules, settings)
+    outputs = [Path(path) for path in settings.output]
+    finish(done, outputs=outputs, json=settings.json, config=config, verdict=verdict)
+    raise typer.Exit(exit_code(done) if verdict is None else int(verdict.exit_code))
 
-        raise typer.Exit(decide(done, settings=settings, json=settings.json))
-    raise typer.Exit(exit_code(done))
+
+def _rules_of(settings: Config) -> GateRules:
+    """The configured rules, read before anything is asked: a misspelt one costs no run.
+
+    Raises:
+        ConfigError, ArchiveError: a rule means nothing, or its baseline is not there.
+    """
+    from sqlassay import api
+    from sqlassay.cli.gate import rules_of
+
+    if settings.gate.baseline is not None:
+        api.open_run(settings.gate.baseline, runs=settings.runs)
+    return rules_of(settings.gate)
+
+
+def _verdict(done: Run, rules: GateRules, settings: Config) -> Verdict:
+    from sqlassay.cli.gate import judged
+
+    return judged(done, rules, baseline=settings.gate.baseline, runs=done.path.parent)
 
 
 def _resumed(resume: bool, run_id: str | None) -> str | bool | None:
@@ -78,16 +100,23 @@ def exit_code(done: Run) -> int:
     """0, or 130 when interrupted, or 3 when a case is unscored through the harness's fault."""
     from sqlassay.records.measurement import Bucket
 
-    result = done.result
-    if result is not None and result.state.value == "interrupted":
+    if interrupted(done):
         return int(ExitCode.INTERRUPTED)
     ours = (Bucket.HARNESS_ERROR, Bucket.EXTRACTOR_EMPTY)
     return int(ExitCode.INCOMPLETE if any(done.summary.buckets.get(bucket) for bucket in ours) else ExitCode.OK)
 
 
-def finish(done: Run, *, outputs: list[Path], json: bool, config: Path | None = None) -> None:
-    """Write the report and what was asked for, then print the summary, or the JSON alone."""
+def interrupted(done: Run) -> bool:
+    """Whether the run was stopped before its end."""
+    return done.result is not None and done.result.state.value == "interrupted"
+
+
+def finish(
+    done: Run, *, outputs: list[Path], json: bool, config: Path | None = None, verdict: Verdict | None = None
+) -> None:
+    """Write the report and what was asked for, then print summary and verdict, or both as one JSON document."""
     from sqlassay.cli.console import print_json, stdout
+    from sqlassay.cli.gate import show
     from sqlassay.cli.outputs import write
     from sqlassay.report.text import render
 
@@ -96,13 +125,15 @@ def finish(done: Run, *, outputs: list[Path], json: bool, config: Path | None = 
     for path in outputs:
         write(done, path)
     if json:
-        print_json(done.summary.to_dict())
+        print_json(done.summary.to_dict() | ({} if verdict is None else {"gate": verdict.to_dict()}))
         return
     console = stdout()
     render(done.report, console, metrics=False)
     console.print(f"report: {page}")
     for path in outputs:
         console.print(f"wrote:  {path}")
-    if done.result is not None and done.result.state.value == "interrupted":
+    if verdict is not None:
+        show(verdict)
+    if interrupted(done):
         named = "" if config is None or config == Path("sqlassay.yaml") else f" -c {config}"
         console.print(f"interrupted; go on with: sqlassay run{named} --resume --run-id {done.path.name}")

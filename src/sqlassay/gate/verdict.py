@@ -213,23 +213,30 @@ def _no_regressions(summary: Summary, baseline: Summary | None, rule: NoRegressi
                 lost,
             )
         return result(State.PASSED, f"no case that passed in {baseline.run_id} fails now{moved}")
-    fixed = len(change.fixed)
-    best, worst = mcnemar(fixed, len(broken)), mcnemar(fixed, len(broken) + len(lost))
-    if len(broken) > fixed and best < rule.level:
-        return result(State.FAILED, f"{len(broken)} broken against {fixed} fixed, p = {best:.3g}{named}{moved}", broken)
-    if lost and len(broken) + len(lost) > fixed and worst < rule.level:
-        return result(State.CANNOT_TELL, f"{len(lost)} case(s) that passed before are unscored now", lost)
-    return result(
-        State.PASSED, f"{len(broken)} broken and {fixed} fixed of {paired} changed cases, p = {best:.3g}{moved}"
-    )
+    level, fixed, open_ = rule.level, len(change.fixed), _lost(change, passed=False)
+    p = mcnemar(fixed, len(broken))
+
+    def worse(more_fixed: int, more_broken: int) -> bool:
+        up, down = fixed + more_fixed, len(broken) + more_broken
+        return down > up and mcnemar(up, down) < level
+
+    if worse(len(open_), 0):
+        return result(State.FAILED, f"{len(broken)} broken against {fixed} fixed, p = {p:.3g}{named}{moved}", broken)
+    if worse(0, len(lost)):
+        unknown = [*lost, *open_]
+        shown = ", ".join(unknown[:_NAMED])
+        said = f"{len(broken)} broken against {fixed} fixed, and {len(unknown)} case(s) are unscored now ({shown})"
+        return result(State.CANNOT_TELL, said, unknown)
+    return result(State.PASSED, f"{len(broken)} broken and {fixed} fixed of {paired} changed cases, p = {p:.3g}{moved}")
 
 
-def _lost(change: Change) -> list[str]:
-    """Cases that passed in the baseline and have no verdict now."""
+def _lost(change: Change, *, passed: bool = True) -> list[str]:
+    """Cases that passed in the baseline (or failed there) and have no verdict now."""
     before = {o.key.case_id: o for o in change.before.outcomes if o.key.phrasing == 0 and o.key.repeat == 0}
-    now = {o.key.case_id for o in change.after.outcomes}
-    unscored = [c for c in change.unscored if before[c].passed]
-    gone = [c for c in change.only_before if before[c].passed and c in change.after.per_case.ids and c not in now]
+    now = {o.key.case_id for o in change.after.outcomes if o.key.phrasing == 0 and o.key.repeat == 0}
+    planned = set(change.after.per_case.ids)
+    unscored = [c for c in change.unscored if before[c].passed is passed]
+    gone = [c for c in change.only_before if before[c].passed is passed and c in planned and c not in now]
     return unscored + gone
 
 

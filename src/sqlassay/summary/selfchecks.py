@@ -17,8 +17,8 @@ _EXCUSES = frozenset({Ceiling.TIE_AT_LIMIT, Ceiling.NONDETERMINISTIC, Ceiling.BO
 def disagrees(measurement: Measurement, case: Case | None) -> bool:
     """Whether exact comparison and output metrics contradict each other (specification section 7, shape `table`).
 
-    True when every output metric is 1 and the exact comparison still differs for another reason than order, or when
-    it holds and a paired metric lies below 1 although all reference columns are paired.
+    True when every output metric is 1 and the exact comparison still differs for another reason than order or crossed
+    labels, or when it holds and a paired metric lies below 1 although all reference columns are paired.
     """
     if case is not None and not isinstance(case.compare_on, TableShape):
         return False
@@ -27,7 +27,9 @@ def disagrees(measurement: Measurement, case: Case | None) -> bool:
     if exact is None:
         return False
     if exact == 0:
-        return all(value == 1 for value in values) and measurement.shape is not ShapeLabel.WRONG_ORDER
+        # Columns under each other's labels hold all the right values, and the exact comparison rightly refuses them.
+        excused = measurement.shape is ShapeLabel.WRONG_ORDER or Ceiling.LABELS_CROSSED in measurement.ceilings
+        return all(value == 1 for value in values) and not excused
     if exact == 1 and not _EXCUSES.intersection(measurement.ceilings):
         below = any(value is not None and value < 1 for value in values)
         return below and _all_paired(measurement.evidence)

@@ -132,7 +132,7 @@ def _compared(
             agree=agreement(tolerance),
             coercions=coercions,
             threshold=Fraction(str(settings.pair_threshold)),
-            pools=() if grouped is not None else pools,
+            pools=pools,
         )
         shape = _by_shape(case.compare_on, ground, facts)
         exact = shape.exact
@@ -168,7 +168,7 @@ def _by_shape(
         case ScalarShape():
             return scalar(ground)
         case GroupsShape(columns=columns):
-            return groups(ground, columns)
+            return groups(ground, columns, facts.order)
 
 
 def _order(trial: Trial, gold: Side, reference: Relation, settings: ScoreSettings) -> OrderFacts:

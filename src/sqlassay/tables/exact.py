@@ -311,17 +311,21 @@ def _with_pools(reference: Relation, order: Order) -> tuple[list[Row] | None, li
 def _plan(order: Order, gold: int, candidate: int) -> Plan:
     inside = {position for cut in order.cuts for position in range(cut.start, cut.stop)}
     required = gold - len(inside)
+    split = None
+    if len(order.cuts) == 2:
+        split = (len(order.cuts[0].pool), order.cuts[0].stop - order.cuts[0].start)
     if order.groups is None:
-        return Plan(required=required)
+        return Plan(required=required, split=split)
     reference = [group for p, group in enumerate(order.groups) if p not in inside]
     reference += [order.groups[cut.start] for cut in order.cuts for _ in cut.pool]
     groups = list(order.groups)
     return Plan(
         required=required,
+        split=split,
         reference_groups=reference,
         candidate_groups=groups if candidate == gold else list(range(candidate)),
     )
 
 
 def _unordered(plan: Plan) -> Plan:
-    return Plan(required=plan.required)
+    return Plan(required=plan.required, split=plan.split)

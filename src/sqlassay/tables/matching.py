@@ -46,8 +46,11 @@ def bags_agree(
     candidate: Sequence[tuple[Hashable, Vector]],
     agree: Agreement,
     optional: Sequence[tuple[Hashable, Vector]] = (),
+    split: tuple[int, int] | None = None,
 ) -> bool:
     """Whether a one-to-one matching covers every candidate row and every required row (optional ones may be left).
+
+    With `split` the first so many optional rows are a pool of their own, of which exactly so many must be matched.
 
     A row is its exact part and the vector of its tolerant cells; rows match when the exact parts are equal and the
     vectors agree cell by cell.
@@ -68,9 +71,18 @@ def bags_agree(
         return all(_group_agrees(left[key], right[key], agree) for key in left)
     if not left.keys() <= right.keys() or not right.keys() <= left.keys() | spare.keys():
         return False
-    return all(
-        _covers(left.get(key, []), right.get(key, []), spare.get(key, []), agree) for key in right.keys() | left.keys()
-    )
+    keys = right.keys() | left.keys()
+    if not all(_covers(left.get(key, []), right.get(key, []), spare.get(key, []), agree) for key in keys):
+        return False
+    if split is None:
+        return True
+    first, second = _grouped(optional[: split[0]]), _grouped(optional[split[0] :])
+    least = most = 0
+    for key in right:
+        required, rows = left.get(key, []), right[key]
+        least += len(rows) - _most(rows, [*required, *second.get(key, [])], agree)
+        most += _most(rows, [*required, *first.get(key, [])], agree) - len(required)
+    return least <= split[1] <= most
 
 
 def _grouped(rows: Sequence[tuple[Hashable, Vector]]) -> dict[Hashable, list[Vector]]:
@@ -151,6 +163,13 @@ def _bisect(keys: list[Any], value: float) -> int:
         else:
             high = middle
     return low
+
+
+def _most(left: list[Vector], right: list[Vector], agree: Agreement) -> int:
+    """How many left rows can have a right row of their own."""
+    if not right or not left[0]:
+        return min(len(left), len(right))
+    return _matching([found[0] if (found := _edges([row], right, agree)) else [] for row in left], len(right))
 
 
 def _covers(required: list[Vector], candidate: list[Vector], spare: list[Vector], agree: Agreement) -> bool:

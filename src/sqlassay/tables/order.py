@@ -167,25 +167,49 @@ def settled(reference: Relation, candidate: Relation, order: Order, columns: Seq
         return reference
     named = {name.casefold() for name in columns}
     keys = [position for position, name in enumerate(reference.names) if name.casefold() in named]
+    rows = list(reference.tuples())
+    left = Counter(_cells(row) for row in candidate.tuples())
+    whole = {_normal(row) for row in candidate.tuples()}
     holding: dict[Any, list[frozenset[Any]]] = {}
-    for row in candidate.tuples():
-        cells = frozenset(map(normal, row))
-        for cell in cells:
-            holding.setdefault(cell, []).append(cells)
+    for answer in list(left):
+        for cell in answer:
+            holding.setdefault(cell, []).append(answer)
 
     def rank(row: Row) -> int:
-        cells = [normal(cell) for cell in row]
-        wanted = {cells[position] for position in keys} or set(cells)
+        cells = _cells(row)
+        if cells in left:
+            return 2 if left[cells] < 1 else 0
+        wanted = frozenset((normal(row[position]), 0) for position in keys) or cells
         found = min((holding.get(cell, []) for cell in wanted), key=len, default=[])
-        if any(set(cells) <= answer for answer in found):
+        if any(cells <= answer for answer in found):
             return 0
         return 1 if any(wanted <= answer for answer in found) else 2
 
-    rows = list(reference.tuples())
+    inside = {place for cut in order.cuts for place in range(cut.start, cut.stop)}
+    left.subtract(_cells(row) for place, row in enumerate(rows) if place not in inside)
     for cut in order.cuts:
-        best = sorted(range(len(cut.pool)), key=lambda place, cut=cut: (rank(cut.pool[place]), place))  # type: ignore[misc]
-        rows[cut.start : cut.stop] = [cut.pool[place] for place in sorted(best[: cut.stop - cut.start])]
+        ranks: dict[int, int] = {}
+        for place in sorted(range(len(cut.pool)), key=lambda place, pool=cut.pool: _normal(pool[place]) not in whole):  # type: ignore[misc]
+            ranks[place] = rank(cut.pool[place])
+            if not ranks[place]:
+                left.subtract([_cells(cut.pool[place])])
+        best = sorted(ranks, key=ranks.__getitem__)[: cut.stop - cut.start]
+        rows[cut.start : cut.stop] = [cut.pool[place] for place in sorted(best)]
     return Relation(columns=reference.columns, rows=rows)
+
+
+def _normal(row: Row) -> tuple[Any, ...]:
+    return tuple(map(normal, row))
+
+
+def _cells(row: Row) -> frozenset[Any]:
+    """A row's cells without their order, equal ones told apart by number."""
+    seen: dict[Any, int] = {}
+    cells = []
+    for cell in map(normal, row):
+        cells.append((cell, seen.get(cell, 0)))
+        seen[cell] = seen.get(cell, 0) + 1
+    return frozenset(cells)
 
 
 _WORDS = frozenset("abcdefghijklmnopqrstuvwxyz_0123456789$")

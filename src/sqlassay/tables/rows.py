@@ -25,9 +25,12 @@ class Plan:
 
     Reference rows come first the required ones, then the optional ones (a pool of rows tied across a cut).
     `reference_groups` and `candidate_groups` give each row its place in the order; None when order is free.
+    `split` is set where two pools lie beside each other and order is free: how many of the optional rows are of the
+    first, and how many of those must be taken.
     """
 
     required: int
+    split: tuple[int, int] | None = None
     reference_groups: Sequence[int] | None = None
     candidate_groups: Sequence[int] | None = None
 
@@ -178,7 +181,7 @@ def _rows_identical(bench: Bench, pairs: Sequence[tuple[int, int]]) -> bool:
     candidate = _zipped(right, plan.candidate_groups, height)
     if not bench.optional:
         return dict(Counter(reference)) == dict(Counter(candidate))
-    return _same_bags(list(reference), candidate, plan.required, height)
+    return _same_bags(list(reference), candidate, plan, height)
 
 
 def _zipped(columns: list[Sequence[Any]], groups: Sequence[int] | None, height: int) -> Iterable[Any]:
@@ -189,26 +192,23 @@ def _zipped(columns: list[Sequence[Any]], groups: Sequence[int] | None, height: 
     return columns[0] if len(columns) == 1 else zip(*columns, strict=True)
 
 
-def _same_bags(reference: list[Any], candidate: Iterable[Any], required: int, height: int) -> bool:
+def _same_bags(reference: list[Any], candidate: Iterable[Any], plan: Plan, height: int) -> bool:
+    required = plan.required
     if not required <= height <= len(reference):
         return False
-    needed: dict[Any, int] = {}
-    for row in reference[:required]:
-        needed[row] = needed.get(row, 0) + 1
-    spare: dict[Any, int] = {}
-    for row in reference[required:]:
-        spare[row] = spare.get(row, 0) + 1
-    unmet = required
-    for row in candidate:
-        left = needed.get(row, 0)
-        if left:
-            needed[row] = left - 1
-            unmet -= 1
-        elif spare.get(row, 0):
-            spare[row] -= 1
-        else:
+    end = required + (plan.split[0] if plan.split else len(reference) - required)
+    needed, first, second = (Counter(part) for part in (reference[:required], reference[required:end], reference[end:]))
+    there = Counter(candidate)
+    if not needed <= there:
+        return False
+    least = most = 0
+    for row, count in there.items():
+        over = count - needed[row]
+        if over > first[row] + second[row]:
             return False
-    return unmet == 0
+        least += max(0, over - second[row])
+        most += min(first[row], over)
+    return plan.split is None or least <= plan.split[1] <= most
 
 
 def _rows_agree(bench: Bench, pairs: Sequence[tuple[int, int]]) -> bool:
@@ -221,7 +221,7 @@ def _rows_agree(bench: Bench, pairs: Sequence[tuple[int, int]]) -> bool:
     tolerant = [m.tolerant for m in meetings]
     reference = _split(left, tolerant, plan.reference_groups, bench.reference.height)
     candidate = _split(right, tolerant, plan.candidate_groups, bench.candidate.height)
-    return bags_agree(reference[: plan.required], candidate, bench.agree, reference[plan.required :])
+    return bags_agree(reference[: plan.required], candidate, bench.agree, reference[plan.required :], plan.split)
 
 
 def _split(

@@ -6,21 +6,26 @@ Specification section 5.1.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from itertools import accumulate, islice, pairwise
+from typing import Any, Final
 
 from sqlassay.records.relation import Kind, Relation, Row
 from sqlassay.records.value import Ratio, Reading, Reason, Undefined, ratio, verdict
 from sqlassay.tables.cells import is_number
 from sqlassay.tables.encode import Coercions, Table, tables_of
+from sqlassay.tables.ids import GoldIds, distinct_ids
 from sqlassay.tables.order import OrderFacts
 from sqlassay.tables.pairing import By, pair_columns
 from sqlassay.tables.rows import Bench, Plan
-from sqlassay.tables.rule import Links
-from sqlassay.tables.shelves import tally
+from sqlassay.tables.rule import Cut, Links, Order
+from sqlassay.tables.shelves import scorer, tally
 from sqlassay.tables.tolerance import HAIR, Agreement, agreement
+
+_SHELF: Final = 5000
+"""Rows of one key from which the totals are counted by a bound."""
 
 
 class ShapeError(ValueError):
@@ -101,27 +106,6 @@ def _places(relation: Relation, column: str) -> list[int]:
     return [position for position, other in enumerate(relation.names) if other.casefold() == name]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ids:
-    """The ids of one side: distinct, in order, without NULL."""
-
-    ids: tuple[Any, ...]
-    groups: tuple[int, ...]
-    duplicates: int
-    nulls: int
-
-
-def _ids(cells: Sequence[Any], groups: Sequence[int] | None = None) -> _Ids:
-    seen: dict[Any, int] = {}
-    nulls = 0
-    for position, cell in enumerate(cells):
-        if cell is None:
-            nulls += 1
-        elif cell not in seen:
-            seen[cell] = groups[position] if groups is not None else 0
-    return _Ids(ids=tuple(seen), groups=tuple(seen.values()), nulls=nulls, duplicates=len(cells) - nulls - len(seen))
-
-
 def _no_column(recall: str, precision: str, gold: int) -> dict[str, Reading]:
     return {
         recall: ratio(0, gold, otherwise=Reason.EMPTY_RESULT),
@@ -143,8 +127,7 @@ def _ids_verdict(ground: Ground, column: str, facts: OrderFacts, *, ranked: bool
     i = ground.named(column)
     j = ground.partner(i, column)
     height = ground.reference.height
-    groups = facts.order.groups if facts.order.groups is not None else range(height)
-    plain = _ids(ground.bench.reference[i].cells[:height], groups)
+    plain = distinct_ids(ground.bench.reference[i].cells[:height])
     dropped = {"gold_duplicates": plain.duplicates, "gold_nulls": plain.nulls}
     columns = {"gold": ground.reference.names[i], "candidate": None if j is None else ground.candidate.names[j]}
     if j is None:
@@ -153,58 +136,21 @@ def _ids_verdict(ground: Ground, column: str, facts: OrderFacts, *, ranked: bool
             readings["set_exact"] = verdict(False)
         return ShapeVerdict(exact=False, readings=readings, dropped=dropped, columns=columns)
     form = ground.bench.meeting(i, j).form
-    cells = ground.bench.reference[i].form(form)
-    gold, pool_cells = _ids(cells[:height], groups), cells[height:]
-    found = _ids(ground.bench.candidate[j].form(form))
+    gold = GoldIds.of(ground.bench.reference[i].form(form), height, facts.order)
+    found = distinct_ids(ground.bench.candidate[j].form(form))
     dropped |= {"candidate_duplicates": found.duplicates, "candidate_nulls": found.nulls}
-    pools = _pools(facts, gold, pool_cells, groups)
-    hits, same_set = _set_hits(gold, frozenset(found.ids), pools)
+    same_set = gold.same_set(found.ids)
+    hits = len(found.ids) if same_set else gold.hits(found.ids)
+    wanted = len(found.ids) if same_set else len(gold.ids)
     readings = {
         "id_precision": ratio(hits, len(found.ids), otherwise=Reason.EMPTY_RESULT),
-        "id_recall": ratio(hits, len(gold.ids), otherwise=Reason.EMPTY_RESULT),
+        "id_recall": ratio(hits, wanted, otherwise=Reason.EMPTY_RESULT),
     }
     exact = same_set
     if ranked:
         readings["set_exact"] = verdict(same_set)
-        exact = same_set and _same_order(gold, found.ids, pools)
+        exact = same_set and gold.same_order(found.ids)
     return ShapeVerdict(exact=exact, readings=readings, dropped=dropped, single=len(gold.ids) == 1, columns=columns)
-
-
-def _pools(facts: OrderFacts, gold: _Ids, cells: Sequence[Any], groups: Sequence[int]) -> dict[int, frozenset[Any]]:
-    """By tie group that a cut goes through: the ids it may be filled from."""
-    pools, start = {}, 0
-    for cut in facts.order.cuts:
-        own = {identity for identity, group in zip(gold.ids, gold.groups, strict=True) if group != groups[cut.start]}
-        tied = cells[start : start + len(cut.pool)]
-        pools[groups[cut.start]] = frozenset(cell for cell in tied if cell is not None) - own
-        start += len(cut.pool)
-    return pools
-
-
-def _set_hits(gold: _Ids, found: frozenset[Any], pools: dict[int, frozenset[Any]]) -> tuple[int, bool]:
-    sizes = Counter(group for group in gold.groups if group in pools)
-    fixed = {identity for identity, group in zip(gold.ids, gold.groups, strict=True) if group not in pools}
-    hits = len(fixed & found)
-    for group, size in sizes.items():
-        hits += min(size, len(pools[group] & found))
-    return hits, hits == len(gold.ids) == len(found)
-
-
-def _same_order(gold: _Ids, found: Sequence[Any], pools: dict[int, frozenset[Any]]) -> bool:
-    blocks: dict[int, list[int]] = {}
-    for position, group in enumerate(gold.groups):
-        blocks.setdefault(group, []).append(position)
-    start = 0
-    for group, positions in blocks.items():
-        block = set(found[start : start + len(positions)])
-        start += len(positions)
-        allowed = pools.get(group)
-        if allowed is not None:
-            if not block <= allowed:
-                return False
-        elif block != {gold.ids[position] for position in positions}:
-            return False
-    return True
 
 
 def scalar(ground: Ground) -> ShapeVerdict:
@@ -269,8 +215,11 @@ def _scalar_partner(ground: Ground, i: int) -> int | None:
     return numeric[0] if len(numeric) == 1 else None
 
 
-def groups(ground: Ground, columns: Sequence[str]) -> ShapeVerdict:
-    """The same group keys with the same totals; row order and extra columns are free."""
+def groups(ground: Ground, columns: Sequence[str], order: Order = Order()) -> ShapeVerdict:
+    """The same group keys with the same totals; row order and extra columns are free.
+
+    Rows tied across a cut stand where the candidate chose them.
+    """
     reference, candidate = ground.reference, ground.candidate
     keys = [ground.named(column) for column in columns]
     totals = [i for i in range(reference.width) if i not in keys]
@@ -285,12 +234,20 @@ def groups(ground: Ground, columns: Sequence[str]) -> ShapeVerdict:
     bench = ground.bench
     forms = [bench.meeting(i, j).form for i, j in zip(keys, partners, strict=True)]
     gold_keys = list(zip(*(bench.reference[i].form(f) for i, f in zip(keys, forms, strict=True)), strict=True))
-    gold_keys = gold_keys[: reference.height]
     found_keys = list(zip(*(bench.candidate[j].form(f) for j, f in zip(partners, forms, strict=True)), strict=True))
     paired = _totals(ground, totals, frozenset(partners))
+    left, right, tolerant = _total_rows(bench, paired, len(gold_keys), len(found_keys))
+    rows = list(range(reference.height))
+    if order.cuts:
+        score = scorer(tolerant, bench.agree)
+        rows = _filled(order.cuts, list(zip(gold_keys, left, strict=True)), zip(found_keys, right, strict=True), score)
+    gold_keys, left = [gold_keys[row] for row in rows], [left[row] for row in rows]
     hits = (Counter(gold_keys) & Counter(found_keys)).total()
     cells, hair_cells = (
-        _total_cells(ground, paired, gold_keys, found_keys, agree) for agree in (bench.agree, agreement(HAIR))
+        tally(left, right, keys=(gold_keys, found_keys), tolerant=tolerant, agree=agree, limit=_SHELF).cells
+        if paired
+        else 0
+        for agree in (bench.agree, agreement(HAIR))
     )
     wanted = hits * len(totals)
     readings: dict[str, Reading] = {
@@ -349,27 +306,62 @@ class _Part(Table):
         return made
 
 
-def _total_cells(
-    ground: Ground,
-    paired: Sequence[tuple[int, int]],
-    gold_keys: Sequence[Any],
-    found_keys: Sequence[Any],
-    agree: Agreement,
-) -> int:
-    if not paired:
-        return 0
-    bench, height = ground.bench, len(gold_keys)
+def _total_rows(
+    bench: Bench, paired: Sequence[tuple[int, int]], height: int, candidate: int
+) -> tuple[list[Row], list[Row], list[bool]]:
+    """The paired totals of both sides row by row, and which of them may differ a little."""
     meetings = [bench.meeting(i, j) for i, j in paired]
-    left = [bench.reference[i].form(m.form)[:height] for (i, _), m in zip(paired, meetings, strict=True)]
+    left = [bench.reference[i].form(m.form) for (i, _), m in zip(paired, meetings, strict=True)]
     right = [bench.candidate[j].form(m.form) for (_, j), m in zip(paired, meetings, strict=True)]
-    return tally(
-        list(zip(*left, strict=True)),
-        list(zip(*right, strict=True)),
-        keys=(gold_keys, found_keys),
-        tolerant=[m.tolerant for m in meetings],
-        agree=agree,
-        limit=5000,
-    ).cells
+    return (
+        list(zip(*left, strict=True)) if left else [()] * height,
+        list(zip(*right, strict=True)) if right else [()] * candidate,
+        [m.tolerant for m in meetings],
+    )
+
+
+def _filled(
+    cuts: Sequence[Cut],
+    gold: Sequence[tuple[Any, Row]],
+    found: Iterable[tuple[Any, Row]],
+    score: Callable[[Row, Row], int],
+) -> list[int]:
+    """Which gold rows count: those outside of the cuts, and of each pool (which follow them) the rows chosen.
+
+    A pool row counts as chosen when a candidate row that no other gold row took has its key and its totals, or at
+    least its key; rows that only this pool can offer come first.
+    """
+    height = len(gold) - sum(len(cut.pool) for cut in cuts)
+    answers: dict[Any, list[Row]] = {}
+    for key, totals in found:
+        answers.setdefault(key, []).append(totals)
+
+    def take(place: int, *, whole: bool) -> bool:
+        key, totals = gold[place]
+        for position, answer in enumerate(answers.get(key, ())):
+            if not whole or score(totals, answer) == len(totals):
+                del answers[key][position]
+                return True
+        return False
+
+    inside = {place for cut in cuts for place in range(cut.start, cut.stop)}
+    fixed = [place for place in range(height) if place not in inside]
+    ends = list(accumulate((len(cut.pool) for cut in cuts), initial=height))
+    spans = [range(*span) for span in pairwise(ends)]
+    chosen: list[dict[int, None]] = [{} for _ in cuts]
+    waiting = fixed
+    for whole in (True, False):
+        waiting = [place for place in waiting if not take(place, whole=whole)]
+        for cut, span, mine in zip(cuts, spans, chosen, strict=True):
+            elsewhere = {gold[place] for other in spans if other != span for place in other}
+            own = [place for place in span if gold[place] not in elsewhere]
+            for place in [*own, *(place for place in span if gold[place] in elsewhere)]:
+                if len(mine) < cut.stop - cut.start and place not in mine and take(place, whole=whole):
+                    mine[place] = None
+    for cut, span, mine in zip(cuts, spans, chosen, strict=True):
+        spare = (place for place in span if place not in mine)
+        mine.update(dict.fromkeys(islice(spare, cut.stop - cut.start - len(mine))))
+    return [*fixed, *(place for mine in chosen for place in mine)]
 
 
 __all__ = ["Ground", "Ratio", "ShapeError", "ShapeVerdict", "groups", "id_set", "ranking", "scalar"]

@@ -51,23 +51,24 @@ def tally(
         if shelf is not None:
             shelf[1].append(row)
     cells, large = 0, False
-    scorer = _scorer(tolerant, agree)
+    score = scorer(tolerant, agree)
     exact = not any(tolerant)
     for left, right in shelves.values():
         if not right:
             continue
         if len(left) == 1 and len(right) == 1:
-            cells += scorer(left[0], right[0])
+            cells += score(left[0], right[0])
             continue
         if max(len(left), len(right)) > limit:
             large = True
-            cells += _bounded(left, right, scorer)
+            cells += _bounded(left, right, score)
             continue
-        cells += _assigned(left, right, scorer, tolerant, agree, exact=exact)
+        cells += _assigned(left, right, score, tolerant, agree, exact=exact)
     return Tally(cells=cells, large=large)
 
 
-def _scorer(tolerant: Sequence[bool], agree: Agreement) -> Callable[[Row, Row], int]:
+def scorer(tolerant: Sequence[bool], agree: Agreement) -> Callable[[Row, Row], int]:
+    """Counts the cells in which two rows agree."""
     if not any(tolerant):
         return lambda a, b: sum(map(_equal, a, b))
     flags = list(tolerant)
@@ -100,7 +101,7 @@ def _cancel(left: Sequence[Row], right: Sequence[Row]) -> tuple[int, list[Row], 
 def _assigned(
     left: Sequence[Row],
     right: Sequence[Row],
-    scorer: Callable[[Row, Row], int],
+    score: Callable[[Row, Row], int],
     tolerant: Sequence[bool],
     agree: Agreement,
     *,
@@ -115,9 +116,9 @@ def _assigned(
     if len(left) > len(right):
         left, right = right, left
     if len(left) == 1:
-        return done + max(scorer(left[0], row) for row in right)
+        return done + max(score(left[0], row) for row in right)
     if len(right) <= _TRY_ALL:
-        table = [[scorer(a, b) for b in right] for a in left]
+        table = [[score(a, b) for b in right] for a in left]
         return done + max(
             sum(table[i][j] for i, j in enumerate(places)) for places in permutations(range(len(right)), len(left))
         )
@@ -145,12 +146,12 @@ def _solved(left: Sequence[Row], right: Sequence[Row], tolerant: Sequence[bool],
     return int(matrix[chosen].sum(dtype=np.int64))
 
 
-def _bounded(left: Sequence[Row], right: Sequence[Row], scorer: Callable[[Row, Row], int]) -> int:
+def _bounded(left: Sequence[Row], right: Sequence[Row], score: Callable[[Row, Row], int]) -> int:
     cells = len(left[0])
     same, left, right = _cancel(left, right)
     cells *= same
     left, right = sorted(left, key=_sort_key), sorted(right, key=_sort_key)
-    return cells + sum(scorer(a, b) for a, b in zip(left, right, strict=False))
+    return cells + sum(score(a, b) for a, b in zip(left, right, strict=False))
 
 
 def _sort_key(row: Row) -> list[tuple[str, Any]]:

@@ -1,18 +1,59 @@
-"""Which database servers are at hand for tests, and a database of one's own on each."""
+"""What all tests share: servers to make databases on, a measure of work, and how hypothesis is used."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
 from uuid import uuid4
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+import sqlassay
 
 POSTGRES = os.environ.get("SQLASSAY_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432")
 MYSQL = os.environ.get("SQLASSAY_TEST_MYSQL", "mysql://root@127.0.0.1:3306")
 REQUIRED = os.environ.get("SQLASSAY_REQUIRE_SERVICES") == "1"
 
+# No test fails for want of speed, since a busy machine is no fault; a build draws the same examples every time.
+settings.register_profile(
+    "sqlassay", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
+)
+settings.load_profile("sqlassay")
+
 MakeDatabase = Callable[..., str]
+Steps = Callable[[Callable[[], object]], int]
+_PACKAGE = str(Path(sqlassay.__file__).parent)
+
+
+@pytest.fixture
+def steps() -> Steps:
+    """Counts the lines of the package that an action executes: how work grows, told alike by idle and busy machines."""
+
+    def count(action: Callable[[], object]) -> int:
+        counted = 0
+
+        def line(_frame: FrameType, event: str, _argument: Any) -> Any:
+            nonlocal counted
+            counted += event == "line"
+            return line
+
+        def entered(frame: FrameType, _event: str, _argument: Any) -> Any:
+            return line if frame.f_code.co_filename.startswith(_PACKAGE) else None
+
+        before = sys.gettrace()
+        sys.settrace(entered)
+        try:
+            action()
+        finally:
+            sys.settrace(before)
+        return counted
+
+    return count
 
 
 def _absent(what: str, error: Exception) -> None:

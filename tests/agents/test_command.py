@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -121,34 +120,29 @@ def _alive(pid: int) -> bool:
     return state != "Z"
 
 
+@pytest.mark.timeout(60)
 async def test_a_limit_kills_the_whole_process_group(tmp_path: Path) -> None:
     program = (
         "import subprocess, sys, time\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
-        "open('pid', 'w').write(str(child.pid))\ntime.sleep(60)\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "open('pid', 'w').write(str(child.pid))\ntime.sleep(600)\n"
     )
-    started = time.monotonic()
     with pytest.raises(AgentFailure) as error:
-        await turn_of(agent(tmp_path, program, timeout_s=1.5))
+        await turn_of(agent(tmp_path, program, timeout_s=3))
     assert error.value.kind == "agent_timeout"
-    assert time.monotonic() - started < 10
     child = int((tmp_path / "pid").read_text())
-    for _ in range(100):
-        if not _alive(child):
-            break
+    while _alive(child):
         await asyncio.sleep(0.02)
-    assert not _alive(child)
 
 
+@pytest.mark.timeout(60)
 async def test_a_child_that_keeps_the_output_open_does_not_hold_the_answer(tmp_path: Path) -> None:
     program = (
         "import subprocess, sys\nprint('SELECT 1', flush=True)\n"
-        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
     )
-    started = time.monotonic()
     turn = await turn_of(agent(tmp_path, program))
     assert turn.candidate_sql == "SELECT 1\n"
-    assert time.monotonic() - started < 20
 
 
 async def test_one_process_answers_line_by_line(tmp_path: Path) -> None:

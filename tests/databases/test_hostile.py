@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import hashlib
-import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -25,8 +24,6 @@ from sqlassay.testing.databases import SETUP
 
 CORPUS = Path(__file__).parent / "hostile"
 LIMITS = Limits(timeout_s=0.2, max_rows=20_000, max_bytes=16 * 1024 * 1024, memory_bytes=1024**3)
-OVERSHOOT_S = 3.0
-"""Room for a busy machine; `benchmarks/databases_fetch.py` measures the overshoot, which is some milliseconds."""
 PLACEHOLDERS = {
     "NUL": "\0",
     "NEWLINE": "\n",
@@ -93,16 +90,12 @@ def assault(database: Database, statements: list[Attack], checksum: Callable[[],
     assert isinstance(canary, Rows)
     before, wrong = checksum(), []
     for attack in statements:
-        started = time.perf_counter()
         with database.session() as session:
             execution = session.execute(attack.sql, limits=LIMITS)
-            took = time.perf_counter() - started
             after = session.execute(CANARY, limits=Limits())
         said = ascii(attack.sql[:90])
         if outcome(execution) not in attack.expected:
             wrong.append(f"{said}: {execution!s:.160}, not {'|'.join(sorted(attack.expected))}")
-        if took > LIMITS.timeout_s + OVERSHOOT_S:
-            wrong.append(f"{said}: took {took:.1f} s")
         if not isinstance(after, Rows) or list(after.relation.tuples()) != list(canary.relation.tuples()):
             wrong.append(f"{said}: the next statement was harmed: {after!s:.160}")
         if checksum() != before:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -22,6 +22,8 @@ from sqlassay.records.settings import ScoreSettings
 from sqlassay.records.trial import Side, Trial
 from sqlassay.records.turn import Turn
 from sqlassay.records.value import Ratio, Reading, Reason, Undefined
+
+Steps = Callable[[Callable[[], object]], int]
 
 
 @pytest.mark.parametrize(
@@ -238,22 +240,25 @@ def test_every_card_is_read() -> None:
     "text",
     ["1 234 " * 20_000, "1," * 50_000, "1." * 50_000, "'" * 100_000, "- " * 50_000 + "1", "1\u00a0111" * 20_000],
 )
-def test_hostile_texts_take_no_time(text: str) -> None:
-    started = time.perf_counter()
+@pytest.mark.timeout(30)
+def test_hostile_texts_do_not_hang(text: str) -> None:
     figures_in(text)
-    assert time.perf_counter() - started < 5
 
 
-def test_a_large_result_is_indexed_once() -> None:
-    large = relation(*((f"n{i}", i * 1.5) for i in range(100_000)))
-    started = time.perf_counter()
-    found = grounded(figures_in(" ".join(str(n * 1.5) for n in range(2000))), Ground(large))
-    assert time.perf_counter() - started < 5
-    assert all(stated.by == "cell" for stated in found)
+def test_a_large_result_is_indexed_once(steps: Steps) -> None:
+    def work(rows: int) -> int:
+        ground = Ground(relation(*((f"n{i}", i * 1.5) for i in range(rows))))
+        grounded(figures_in("1.5"), ground)
+        figures = figures_in(" ".join(str(n * 1.5) for n in range(500)))
+        assert all(stated.by == "cell" for stated in grounded(figures, ground))
+        return steps(lambda: grounded(figures, ground))
+
+    assert work(20_000) <= 1.05 * work(1_000)
 
 
-def test_an_answer_full_of_percentages_takes_no_time() -> None:
-    small = relation(*((n * 7.77,) for n in range(200)))
-    started = time.perf_counter()
-    grounded(figures_in(" ".join(f"{n * 0.317:.3f}%" for n in range(20_000))), Ground(small))
-    assert time.perf_counter() - started < 5
+def test_an_answer_full_of_percentages_costs_no_more_for_each(steps: Steps) -> None:
+    def work(count: int) -> int:
+        figures = figures_in(" ".join(f"{n * 0.317:.3f}%" for n in range(count)))
+        return steps(lambda: grounded(figures, Ground(relation(*((n * 7.77,) for n in range(50))))))
+
+    assert work(1_000) < 5.5 * work(200)

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from dataclasses import replace
 
 import pytest
@@ -47,9 +48,9 @@ def bench() -> Iterator[Bench]:
 
 def test_a_query_that_ignores_the_interrupt_is_killed(bench: Bench, url: str) -> None:
     bench.carry_out(job(url, GOLD))
-    started = time.monotonic()
+    process = bench._worker
     outcome = bench.carry_out(job(url, DEAF))
-    assert time.monotonic() - started < 8, "limit, grace and a new process"
+    assert bench._worker is not process
     assert outcome.bucket is Bucket.SQL_ERROR
     assert outcome.measurement is not None
     assert outcome.measurement.evidence["execution"]["candidate_error"]["kind"] == "timeout"
@@ -120,27 +121,20 @@ def test_a_fault_of_ours_ends_as_a_line_and_never_as_a_loop(bench: Bench, url: s
     assert bench.carry_out(job(url, GOLD)).passed is True
 
 
-def test_neighbours_of_a_deaf_query_are_not_delayed(pool: Pool, url: str) -> None:
-    for future in [pool.submit(job(url, GOLD)) for _ in range(4)]:
-        future.result()
-    deaf = pool.submit(job(url, DEAF, timeout_s=3.0))
-    started = time.monotonic()
+@pytest.mark.timeout(60)
+def test_a_deaf_query_delays_no_neighbour_and_a_closed_pool_ends_it(url: str) -> None:
+    pool = Pool(2, limits=Limits(grace_s=0.2))
+    deaf = pool.submit(job(url, DEAF, timeout_s=600))
     assert all(pool.submit(job(url, GOLD)).result().passed for _ in range(10))
-    assert time.monotonic() - started < 2.5
     assert not deaf.done()
-    assert deaf.result().bucket is Bucket.SQL_ERROR
-
-
-def test_a_closed_pool_ends_what_runs(url: str) -> None:
-    pool = Pool(1, limits=Limits(grace_s=0.2))
-    pool.submit(job(url, GOLD)).result()
-    running, waiting = pool.submit(job(url, ENDLESS, timeout_s=60)), pool.submit(job(url, GOLD))
-    time.sleep(0.2)
-    started = time.monotonic()
+    running, waiting = pool.submit(job(url, ENDLESS, timeout_s=600)), pool.submit(job(url, GOLD))
+    while not running.running():
+        time.sleep(0.01)
     pool.close()
-    assert time.monotonic() - started < 3
+    assert isinstance(deaf.exception(), Closed)
     assert isinstance(running.exception(), Closed)
-    assert waiting.cancelled()
+    with pytest.raises((Closed, CancelledError)):
+        waiting.result()
 
 
 def test_what_a_lost_worker_means_for_the_case() -> None:

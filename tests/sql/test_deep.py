@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +14,7 @@ from sqlassay.records.relation import Schema, TableSchema
 from sqlassay.sql.schema import index
 from sqlassay.sql.understand import understand
 
+Steps = Callable[[Callable[[], object]], int]
 WORDS = re.findall(
     r"\S+",
     "SELECT FROM WHERE n m num ( ) , * = 1 7 JOIN ON AND OR NOT IN EXISTS UNION GROUP BY "
@@ -55,21 +56,18 @@ TOO_DEEP = {
 
 
 @pytest.mark.parametrize("what", READABLE)
+@pytest.mark.timeout(60)
 def test_large_but_honest_queries_are_read(what: str) -> None:
-    started = time.process_time()
     understood = understand(READABLE[what], NUM)
-    assert time.process_time() - started < 2
     assert isinstance(understood, Understanding), understood
     assert understood.tables == ("num",)
     assert len(understood.canonical) < 200_000
 
 
 @pytest.mark.parametrize("what", TOO_DEEP)
+@pytest.mark.timeout(60)
 def test_what_is_too_deep_is_unresolved_and_not_a_crash(what: str) -> None:
-    started = time.process_time()
-    understood = understand(TOO_DEEP[what], NUM)
-    assert time.process_time() - started < 5
-    assert isinstance(understood, Unresolved)
+    assert isinstance(understand(TOO_DEEP[what], NUM), Unresolved)
 
 
 @settings(max_examples=300, deadline=None)
@@ -91,18 +89,23 @@ def test_no_text_crashes_it(text: str) -> None:
     assert isinstance(understand(text, NUM), Understanding | Unresolved)
 
 
-@pytest.mark.parametrize("size", [1000, 5000])
-def test_a_large_schema_costs_its_build_once(size: int) -> None:
-    columns = tuple(f"c{i}" for i in range(50))
-    schema = Schema(
-        dialect="postgres",
-        tables=tuple(TableSchema(name=f"t{i}", columns=columns, types=("int",) * 50) for i in range(size)),
-        fingerprint=f"large {size}",
-    )
-    built = index(schema)
-    assert index(schema) is built
-    started = time.process_time()
-    for i in range(100):
-        sql = f"SELECT a.c1, SUM(b.c2) FROM t{i} a JOIN t{i + 1} b ON a.c3 = b.c4 WHERE a.c5 > {i} GROUP BY a.c1"
-        assert isinstance(understand(sql, built), Understanding)
-    assert time.process_time() - started < 1.0
+def test_a_large_schema_costs_its_build_once(steps: Steps) -> None:
+    def work(size: int) -> int:
+        columns = tuple(f"c{i}" for i in range(50))
+        schema = Schema(
+            dialect="postgres",
+            tables=tuple(TableSchema(name=f"t{i}", columns=columns, types=("int",) * 50) for i in range(size)),
+            fingerprint=f"large {size}",
+        )
+        built = index(schema)
+        assert index(schema) is built
+
+        def read() -> None:
+            for i in range(10):
+                sql = f"SELECT a.c1, SUM(b.c2) FROM t{i} a JOIN t{i + 1} b ON a.c3 = b.c4 WHERE a.c5 > {i} GROUP BY 1"
+                assert isinstance(understand(sql, built), Understanding)
+
+        return steps(read)
+
+    work(99)  # what is made once for the whole process is made here
+    assert work(5000) <= 1.05 * work(100)

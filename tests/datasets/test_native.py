@@ -123,6 +123,11 @@ def test_tolerances(written: str, tolerance: Tolerance) -> None:
     assert one(f"gold_sql: SELECT 1\ntolerance: {written}").tolerance == tolerance
 
 
+def test_a_conversation_written_whole_asks_with_its_last_message() -> None:
+    (case,) = loads("- {id: a, turns: [First?, And then?], gold_sql: SELECT 1}").cases
+    assert (case.question, case.turns) == ("And then?", ("First?",))
+
+
 def test_yaml_never_turns_text_into_something_else() -> None:
     case = one(
         "category: no\ndifficulty: 007\ntags: [yes, 2020-01-01, 1e3, null_, ~x]\nnotes: 12:30:45\n"

@@ -47,7 +47,15 @@ def spell_out(raw: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Problem, ..
             fields[target] = value if spell is None else spell(value)
         except Wrong as wrong:
             problems.append(wrong.problem)
+    _newest(fields)
     return fields, tuple(problems)
+
+
+def _newest(fields: dict[str, Any]) -> None:
+    """A conversation written whole under `turns`, without a `question`, asks with its last message."""
+    said = fields.get("turns")
+    if "question" not in fields and isinstance(said, list) and said:
+        fields["turns"], fields["question"] = said[:-1], said[-1]
 
 
 def _known_fields() -> str:

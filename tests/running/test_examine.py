@@ -11,7 +11,7 @@ import pytest
 from sqlassay.databases.base import Capabilities
 from sqlassay.records.case import Case, Ordered, ScalarShape, Shape, TableShape
 from sqlassay.records.execution import Account, ErrorKind, Execution, NotRun, Rows, SqlError, TimedOut
-from sqlassay.records.query import Understanding
+from sqlassay.records.query import Understanding, Unresolved
 from sqlassay.records.relation import Column, Relation, Schema, TableSchema
 from sqlassay.records.settings import Limits, Rule, ScoreSettings
 from sqlassay.records.trial import Trial
@@ -262,4 +262,6 @@ def test_a_text_of_megabytes_is_not_run(filler: str) -> None:
     trial = examiner.examine(case, Turn(case_id="1", candidate_sql="SELECT a " + filler * 400_000 + "x" * 1_000_000))
     assert isinstance(trial.candidate.execution, SqlError)
     assert trial.candidate.execution.kind is ErrorKind.TOO_LARGE
+    assert isinstance(trial.candidate.comprehension, Unresolved)
+    assert trial.candidate.comprehension.tables is None, "no reader cuts it into tokens"
     assert database.ran == ["SELECT a FROM t"]

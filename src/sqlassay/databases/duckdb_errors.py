@@ -19,8 +19,9 @@ _BY_MESSAGE: tuple[tuple[re.Pattern[str], ErrorKind], ...] = tuple(
         (r"depth limit|max.* recursion|out of memory|too (large|big|long)|failed to allocate|"
          r"max_expression_depth|lists larger than", ErrorKind.TOO_LARGE),
         (r"ambiguous", ErrorKind.AMBIGUOUS_COLUMN),
+        (r"(order|group by) term out of range|column \"[^\"]*\" does not exist", ErrorKind.UNKNOWN_COLUMN),
         (r"must appear in the group by|must be part of the group by|GROUP BY clause|HAVING clause|"
-         r"used in an aggregate|group by term", ErrorKind.GROUPING),
+         r"used in an aggregate", ErrorKind.GROUPING),
         (r"same number of (result )?columns|subquery returns|expected \d+ columns?|values lists must|"
          r"column count|number of columns|columns? aliases? .*than|unequal number", ErrorKind.ARITY),
         (r"type with name|no function matches the given name and argument types '[^\w\"]|"
@@ -31,11 +32,11 @@ _BY_MESSAGE: tuple[tuple[re.Pattern[str], ErrorKind], ...] = tuple(
         (r"referenced table .* not found|table with name|view with name|schema with name|^catalog .* does not exist|"
          r"table .* does not exist|unknown table|table \"[^\"]*\" not found", ErrorKind.UNKNOWN_TABLE),
         (r"referenced column|column .* not found|does not have a column|not found in from clause|"
-         r"could not find key|column with name|order term out of range|column named|no column",
+         r"could not find key|column with name|column named|no column",
          ErrorKind.UNKNOWN_COLUMN),
-        (r"out of range", ErrorKind.RUNTIME),
+        (r"out of range|cannot be negative", ErrorKind.RUNTIME),
         (r"cannot compare|cannot mix|explicit type cast|could not convert|unimplemented type for cast|"
-         r"mismatch type|type mismatch|cannot cast|cannot be cast|can't be cast", ErrorKind.TYPE),
+         r"mismatch type|type mismatch|can only be applied to|cannot cast|cannot be cast|can't be cast", ErrorKind.TYPE),
         (r"syntax error|unterminated|clause", ErrorKind.SYNTAX),
     )
 )  # fmt: skip
@@ -77,7 +78,7 @@ def error_kind(error: Exception) -> ErrorKind:
     if "ParserException" in classes and "depth" not in head:
         return ErrorKind.SYNTAX
     if "OutOfRangeException" in classes:
-        return ErrorKind.RUNTIME
+        return ErrorKind.TOO_LARGE if "maximum supported string size" in head else ErrorKind.RUNTIME
     text = _PREFIX.sub("", head)
     for pattern, kind in _BY_MESSAGE:
         if pattern.search(text):

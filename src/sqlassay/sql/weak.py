@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from sqlassay.sql.parse import is_quoted, tokens_of
+from sqlassay.sql.parse import LONGEST_TEXT, is_quoted, tokens_of
 from sqlassay.sql.schema import SchemaIndex
 
 _NAME = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
@@ -12,14 +12,14 @@ _STOP = frozenset({"SELECT", "LATERAL", "UNNEST", "VALUES", "TABLE", "ONLY", "DI
 
 
 def tables_named(text: str, index: SchemaIndex) -> tuple[str, ...] | None:
-    """Relations named after FROM or JOIN, CTE names left out; None where the text cannot even be cut into tokens.
+    """Relations named after FROM or JOIN, CTE names left out; None where no tokens can be made of it.
 
     >>> from sqlassay.records.relation import Schema
     >>> from sqlassay.sql.schema import index
     >>> tables_named("SELECT a FROM sales s MODEL DIMENSION BY (x)", index(Schema(dialect="oracle")))
     ('sales',)
     """
-    tokens = tokens_of(text, index.dialect)
+    tokens = tokens_of(text, index.dialect) if len(text) <= LONGEST_TEXT else None
     if tokens is None:
         return None
     ctes = {

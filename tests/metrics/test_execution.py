@@ -25,7 +25,7 @@ from sqlassay.records.query import KeySource, Ordering, OrderPlan, Pieces, SortK
 from sqlassay.records.relation import Column, Relation
 from sqlassay.records.settings import Rule, ScoreSettings
 from sqlassay.records.trial import Side, Trial
-from sqlassay.records.turn import Turn
+from sqlassay.records.turn import Turn, TurnError, TurnErrorKind
 from sqlassay.records.value import Ceiling, Quantity, Ratio, Undefined
 
 
@@ -340,3 +340,20 @@ def test_spider_without_distinct_needs_its_own_runs() -> None:
     assert read(distinct, settings)["exact@spider_keep_distinct"] == 1
     ran = replace(distinct, others={"spider": (rows("a", (1,), (1,)), rows("a", (1,)))})
     assert read(ran, settings)["exact@spider"] == 0
+
+
+def test_an_empty_prediction_is_wrong_by_every_public_rule_and_unscored_by_ours() -> None:
+    settings = ScoreSettings(exact_as=tuple(Rule))
+    given = trial(rows("a", (1,)), NotRun())
+    blank = replace(given, turn=Turn(case_id="c", status=None), fault="nothing was found in the answer")
+    gold = replace(given.golds[0], sql="SELECT DISTINCT a FROM t")
+    found = read(replace(blank, golds=(gold,)), settings)
+    assert found["exact"] == "harness_failed"
+    assert {found[name] for name in found if "@" in name} == {0.0}
+    assert read(replace(given, golds=(gold,)), settings)["exact@spider"] == 0
+    lost = replace(blank, turn=replace(blank.turn, error=TurnError(kind=TurnErrorKind.TRANSPORT, message="")))
+    assert read(lost, settings)["exact@bird"] == "harness_failed"
+    failed = replace(blank, golds=(replace(gold, execution=SqlError(kind=ErrorKind.SYNTAX, message="")),))
+    assert read(failed, settings)["exact@bird"] == "harness_failed"
+    without = replace(blank, golds=(), case=replace(blank.case, gold_sql=()))
+    assert read(without, settings)["exact@bird"] == "not_applicable"

@@ -42,7 +42,6 @@ def demo(
         with progress(quiet=quiet) as hear:
             done = api.run(folder / "sqlassay.yaml", on_event=hear)
     finish(done, outputs=[], json=False)
-    print(f"look at one case: cd {folder} && sqlassay show latest count_mexico")
 
 
 def _example() -> Path:

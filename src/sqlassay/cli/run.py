@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlassay.cli import options
+from sqlassay.cli import options, resuming
 from sqlassay.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(
+    context: typer.Context,
     config: options.ConfigFile = Path("sqlassay.yaml"),
     limit: options.Limit = None,
     case_id: options.CaseIds = None,
@@ -64,12 +65,30 @@ def run(
         },
     )
     rules = _rules_of(settings) if gate or settings.gate.on_run else None
-    with progress(quiet=quiet or settings.json) as hear:
-        done = api.run(settings, run_id=None if resume else run_id, resume=_resumed(resume, run_id), on_event=hear)
-    verdict = None if rules is None or interrupted(done) else _verdict(done, rules, settings)
-    outputs = [Path(path) for path in settings.output]
-    finish(done, outputs=outputs, json=settings.json, config=config, verdict=verdict)
+    name, going_on = _named(settings, resume=resume, run_id=run_id)
+    try:
+        with progress(quiet=quiet or settings.json) as hear:
+            done = api.run(settings, run_id=name, resume=going_on, on_event=hear)
+        verdict = None if rules is None or interrupted(done) else _verdict(done, rules, settings)
+        finish(done, outputs=[Path(path) for path in settings.output], json=settings.json, verdict=verdict)
+    except KeyboardInterrupt:
+        raise typer.Exit(resuming.say(context, Path(settings.runs) / name)) from None
+    if interrupted(done):
+        raise typer.Exit(resuming.say(context, done.path))
     raise typer.Exit(exit_code(done) if verdict is None else int(verdict.exit_code))
+
+
+def _named(settings: Config, *, resume: bool, run_id: str | None) -> tuple[str, str | None]:
+    """The run's name, and the run to go on with, known before it begins so that an early interrupt can name it."""
+    if not (resume or settings.resume):
+        from sqlassay.running.plan import new_run_id
+
+        return run_id or new_run_id(), None
+    if run_id is None:
+        from sqlassay.running.begin import find_resumable
+
+        run_id = find_resumable(Path(settings.runs), None).name
+    return run_id, run_id
 
 
 def _rules_of(settings: Config) -> GateRules:
@@ -92,10 +111,6 @@ def _verdict(done: Run, rules: GateRules, settings: Config) -> Verdict:
     return judged(done, rules, baseline=settings.gate.baseline, runs=done.path.parent)
 
 
-def _resumed(resume: bool, run_id: str | None) -> str | bool | None:
-    return None if not resume else run_id or True
-
-
 def exit_code(done: Run) -> int:
     """0, or 130 when interrupted, or 3 when a case is unscored through the harness's fault."""
     from sqlassay.records.measurement import Bucket
@@ -111,13 +126,12 @@ def interrupted(done: Run) -> bool:
     return done.result is not None and done.result.state.value == "interrupted"
 
 
-def finish(
-    done: Run, *, outputs: list[Path], json: bool, config: Path | None = None, verdict: Verdict | None = None
-) -> None:
+def finish(done: Run, *, outputs: list[Path], json: bool, verdict: Verdict | None = None) -> None:
     """Write the report and what was asked for, then print summary and verdict, or both as one JSON document."""
     from sqlassay.cli.console import print_json, stdout
     from sqlassay.cli.gate import show
     from sqlassay.cli.outputs import write
+    from sqlassay.cli.runs import show_command
     from sqlassay.report.text import render
 
     page = done.path / "report.html"
@@ -128,12 +142,9 @@ def finish(
         print_json(done.summary.to_dict() | ({} if verdict is None else {"gate": verdict.to_dict()}))
         return
     console = stdout()
-    render(done.report, console, metrics=False)
+    render(done.report, console, metrics=False, show=show_command(done.path))
     console.print(f"report: {page}")
     for path in outputs:
         console.print(f"wrote:  {path}")
     if verdict is not None:
         show(verdict)
-    if interrupted(done):
-        named = "" if config is None or config == Path("sqlassay.yaml") else f" -c {config}"
-        console.print(f"interrupted; go on with: sqlassay run{named} --resume --run-id {done.path.name}")

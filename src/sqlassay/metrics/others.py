@@ -25,10 +25,19 @@ def _relation(execution: Execution) -> Relation | None:
     return execution.relation if isinstance(execution, Rows) else None
 
 
-def _missing(judged: Judged, gold: Execution, candidate: Execution) -> Reading | None:
+def _unscored(trial: Trial, judged: Judged) -> Reading | None:
+    """Why no rule may say anything; an answer that was read and is empty is wrong by every public rule."""
+    if judged.undefined is None or judged.case_error is not None:
+        return None
+    turn, golds = trial.turn, trial.golds
+    blank = turn.error is None and turn.status is None and trial.candidate.sql is None
+    if blank and golds and isinstance(golds[judged.index].execution, Rows):
+        return verdict(False)
+    return Undefined(reason=judged.undefined)
+
+
+def _missing(gold: Execution, candidate: Execution) -> Reading | None:
     """Why there is no verdict, or 0 when only the candidate has no rows; None when both have."""
-    if judged.undefined is not None and judged.case_error is None:
-        return Undefined(reason=judged.undefined)
     if not isinstance(gold, Rows):
         return Undefined(reason=Reason.GOLD_FAILED)
     return None if isinstance(candidate, Rows) else verdict(False)
@@ -42,16 +51,19 @@ def _spider(trial: Trial, judged: Judged) -> dict[str, Reading]:
 
 
 def _spider_variant(trial: Trial, judged: Judged, variant: str) -> Reading:
-    if judged.undefined is not None and judged.case_error is None:
-        return Undefined(reason=judged.undefined)
+    unscored = _unscored(trial, judged)
+    if unscored is not None:
+        return unscored
     gold = trial.golds[judged.index]
     sides = trial.others.get(variant)
+    if sides is None and trial.candidate.sql is None:
+        sides = (gold.execution, trial.candidate.execution)
     if sides is None:
         texts = [side.sql for side in (gold, trial.candidate) if side.sql is not None]
         if any(others.spider_text(text, keep_distinct=variant != "spider") != text for text in texts):
             return Undefined(reason=Reason.NOT_RECORDED)
         sides = (gold.execution, trial.candidate.execution)
-    missing = _missing(judged, *sides)
+    missing = _missing(*sides)
     if missing is not None:
         return missing
     left, right = (_relation(side) for side in sides)
@@ -62,10 +74,11 @@ def _spider_variant(trial: Trial, judged: Judged, variant: str) -> Reading:
 
 
 def _plain(trial: Trial, judged: Judged) -> tuple[Relation, Relation] | Reading:
-    if judged.undefined is not None and judged.case_error is None:
-        return Undefined(reason=judged.undefined)
+    unscored = _unscored(trial, judged)
+    if unscored is not None:
+        return unscored
     gold = trial.golds[judged.index]
-    missing = _missing(judged, gold.execution, trial.candidate.execution)
+    missing = _missing(gold.execution, trial.candidate.execution)
     left, right = _relation(gold.execution), _relation(trial.candidate.execution)
     if left is None or right is None:
         return missing if missing is not None else verdict(False)

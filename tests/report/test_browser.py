@@ -289,7 +289,7 @@ def test_the_overview_reads_without_javascript(browser: Any, page_file: Path) ->
     page = context.new_page()
     page.goto(f"file://{page_file}")
     assert page.locator(".score").is_visible()
-    assert page.locator(".causes tbody tr").first.is_visible()
+    assert page.locator(".causes li").first.is_visible()
     assert page.locator("noscript").count() == 1
     context.close()
 

@@ -60,7 +60,7 @@ def test_only_our_own_code_may_run(which: str, request: pytest.FixtureRequest) -
         else:
             assert digest(code) in policy, tag
     running = [code for tag, attributes, code in page.code if tag == "script" and "type" not in attributes]
-    assert running == [html.asset("page.js")]
+    assert running == [html.script("report")]
 
 
 @pytest.mark.parametrize("which", ["report", "hostile_report"])

@@ -11,7 +11,7 @@ from sqlassay.records.run import TrialKey
 from sqlassay.records.value import Ceiling
 from sqlassay.report import payload
 from sqlassay.report.cards import CardIndex
-from sqlassay.report.html import environment, policy
+from sqlassay.report.html import case_link, environment, policy
 from sqlassay.report.inert import line
 from sqlassay.report.markdown import code, escaped, table
 from sqlassay.report.model import CaseDetail, Report
@@ -193,8 +193,11 @@ class _Side:
     grid: Any
 
 
-def render_html(change: Change, before: Report, after: Report) -> str:
-    """The comparison as one self-contained page, with both answers of the first flipped cases."""
+def render_html(change: Change, before: Report, after: Report, *, live: str | None = None) -> str:
+    """The comparison as one self-contained page, with both answers of the first flipped cases.
+
+    `live` is the address under which a server has the pages of the runs; each answer then links to its case there.
+    """
     groups = []
     room = _SHOWN
     for title, listed in flips(change):
@@ -209,9 +212,10 @@ def render_html(change: Change, before: Report, after: Report) -> str:
         others=others(change),
         metrics=in_order(change),
         cells=metric_cells,
+        live=live,
         meanings=CEILINGS,
         ceilings=ceilings_of(change),
-        csp=policy(live=False),
+        csp=policy("compare", live=live is not None),
     )
 
 
@@ -222,6 +226,7 @@ def _both(flip: Flip, before: Report, after: Report) -> dict[str, Any] | None:
         return None
     return {
         "question": line(second.row.question),
+        "link": case_link(key),
         "gold": payload.detail(second, text=4000, raw=False).get("used"),
         "sides": [_side(first, before), _side(second, after)],
     }

@@ -14,9 +14,9 @@ from urllib.parse import urlencode
 from sqlassay.records.run import TrialKey
 from sqlassay.report import narrative, payload
 from sqlassay.report.inert import inert, line
-from sqlassay.report.model import Report
+from sqlassay.report.model import MetricRow, Report
 from sqlassay.report.numbers import interval_text, left_out_text, percent, plural, value_text
-from sqlassay.report.words import SHAPES
+from sqlassay.report.words import FAMILY_HEADS, SHAPES
 from sqlassay.summary.agreement import Agreement
 from sqlassay.summary.model import Estimate
 
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     import jinja2
 
 _HERE = Path(__file__).parent / "templates"
+_SCRIPTS = {
+    "report": ("base.js", "results.js", "cases.js", "case.js", "page.js"),
+    "compare": ("base.js", "results.js"),
+    "runs": ("base.js",),
+}
 
 
 def render(report: Report, *, budget: int = payload.BUDGET) -> str:
@@ -48,7 +53,7 @@ def pieces(
     shown = context(report)
     details: Iterator[str] = iter(())
     if live is None:
-        room = payload.PAGE - len(shown["index"]) - len(asset("page.js")) - len(asset("page.css"))
+        room = payload.PAGE - len(shown["index"]) - len(script("report")) - len(asset("page.css"))
         details = payload.details(report, budget=max(0, min(budget, room - 300_000)))
     yield from template.generate(
         **shown,
@@ -56,33 +61,39 @@ def pieces(
         agreement=agreement,
         going_on=going_on,
         details=details,
-        csp=policy(live=live is not None),
+        csp=policy("report", live=live is not None),
     )
 
 
-def policy(*, live: bool, form: bool = False) -> str:
-    """The page's Content-Security-Policy: only this page's own script and style, by hash.
+def policy(page: str, *, live: bool) -> str:
+    """The Content-Security-Policy of a page (`report`, `compare`, `runs`): only its own script and style, by hash.
 
-    A `live` page may ask its own server; one with a `form` may also send it there.
+    A `live` page may ask its own server; the list of runs may also send its forms there.
     """
-    script, style = asset("page.js"), asset("page.css")
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src '{_hash(script)}'",
-            f"style-src '{_hash(style)}'",
+            f"script-src '{_hash(script(page))}'",
+            f"style-src '{_hash(asset('page.css'))}'",
             "img-src data:",
             f"connect-src {chr(39)}{'self' if live else 'none'}{chr(39)}",
             "base-uri 'none'",
-            f"form-action {chr(39)}{'self' if form else 'none'}{chr(39)}",
+            f"form-action {chr(39)}{'self' if live and page == 'runs' else 'none'}{chr(39)}",
         ]
     )
 
 
 @cache
 def asset(name: str) -> str:
-    """A style sheet or script of ours, as text."""
+    """A style sheet or a part of a script of ours, as text."""
     return (_HERE / name).read_text(encoding="utf-8")
+
+
+@cache
+def script(page: str) -> str:
+    """The whole script of a page, its parts put together in a scope of their own."""
+    parts = "\n".join(asset(name) for name in _SCRIPTS[page])
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 
 def _hash(text: str) -> str:
@@ -117,10 +128,11 @@ def environment() -> jinja2.Environment:
     env.globals |= {
         "plural": plural,
         "style": Markup(asset("page.css")),
-        "script": Markup(asset("page.js")),
+        "script": lambda page: Markup(script(page)),
         "raw": Markup,
         "cases_link": cases_link,
         "case_link": case_link,
+        "metric_link": metric_link,
         "ci": interval_bar,
     }
     return env
@@ -165,13 +177,26 @@ def heat_class(estimate: Estimate | None) -> str:
     return f"h{min(9, max(0, int((1 - estimate.mean) * 9.999)))}"
 
 
+def metric_link(row: MetricRow, **filters: str) -> str:
+    """A link to the cases under some filters, those that pull the metric's mean the wrong way first."""
+    return cases_link(**filters, metric=row.name, sort="metric:desc" if row.better == "lower" else "metric:asc")
+
+
+def tiles(report: Report) -> list[tuple[str, tuple[MetricRow, ...]]]:
+    """Each family with the few metrics that say most about it, in the order of reports."""
+    found = []
+    for family in report.families:
+        measured = {row.name: row for row in family.measured}
+        telling = [measured[name] for name in FAMILY_HEADS.get(family.name, ()) if name in measured]
+        found.append((family.name, tuple(telling or family.measured)[:3]))
+    return found
+
+
 def context(report: Report) -> dict[str, Any]:
     """What the template reads."""
     from markupsafe import Markup
 
     summary = report.summary
-    failing = [row for row in report.buckets if not row.bucket.unscored]
-    statuses = sorted({c.expected for c in summary.behaviour} | {c.actual for c in summary.behaviour})
     return {
         "report": report,
         "summary": summary,
@@ -182,8 +207,9 @@ def context(report: Report) -> dict[str, Any]:
         "conditions": narrative.conditions(report),
         "ceilings": narrative.ceilings(report),
         "most": max((row.count for row in report.buckets), default=1),
-        "failures": sum(row.count for row in failing),
-        "statuses": statuses,
+        "tiles": tiles(report),
+        "expected": sorted({c.expected for c in summary.behaviour}),
+        "actual": sorted({c.actual for c in summary.behaviour}),
         "confusion": {(c.expected, c.actual): c.count for c in summary.behaviour},
         "shape_words": SHAPES,
         "index": Markup(payload.embeddable(payload.index(report))),

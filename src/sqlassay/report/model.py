@@ -114,6 +114,8 @@ class CaseRow:
     undefined: Mapping[str, str] = field(default_factory=dict)
     disagrees: bool = False
     """Two scorers contradict each other here."""
+    expected: str | None = None
+    """The status in which the case should end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +134,8 @@ class CaseDetail:
     candidate_error: tuple[str, str] | None = None
     command: str = ""
     """Shows this case again at a terminal."""
+    again: str = ""
+    """Puts the question to the agent again and scores the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,6 +266,7 @@ def _row(key: TrialKey, *, measurement: Measurement, turn: Turn | None, case: Ca
         metrics=values,
         undefined=undefined,
         disagrees=disagrees,
+        expected=None if case is None else case.expected_status.value,
     )
 
 
@@ -299,6 +304,7 @@ def _detail(
         command=f"sqlassay show {run_id} {_quoted(row.key.case_id)}"
         + (f" --phrasing {row.key.phrasing}" if row.key.phrasing else "")
         + (f" --repeat {row.key.repeat}" if row.key.repeat else ""),
+        again=f"sqlassay run --case-id {_quoted(row.key.case_id)}",
     )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
-from sqlassay.records.run import RunState
+from sqlassay.records.run import RunState, TrialKey
 from sqlassay.records.value import Ceiling
-from sqlassay.report.model import Report
+from sqlassay.report.model import CaseRow, Report
 from sqlassay.report.numbers import percent, plural
 from sqlassay.report.words import CEILINGS, SELF_CHECKS
 
@@ -66,28 +67,58 @@ def headline(report: Report) -> str:
     return f"{text}; {counts.unscored:,} could not be scored." if counts.unscored else f"{text}."
 
 
-def first_to_fix(report: Report) -> tuple[str, ...]:
-    """At most three sentences, the most useful first: the ruler, then retrieval, then the commonest cause."""
-    found: list[str] = []
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """One thing to do: a sentence, what the list of cases filters by to show them, and how many there are."""
+
+    text: str
+    filter: Mapping[str, str] = field(default_factory=dict)
+    cases: tuple[TrialKey, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def first_to_fix(report: Report) -> tuple[Advice, ...]:
+    """At most three things, the most useful first: the ruler, then retrieval, then the commonest cause."""
+    found: list[Advice] = []
     summary = report.summary
     if not summary.self_checks.clean:
-        named = [f"{c.count:,} {c.meaning}" for c in self_checks(report) if not c.clean]
-        found.append(f"The ruler comes first: {', '.join(named)}.")
+        bent = [check for check in self_checks(report) if not check.clean]
+        named = [f"{check.count:,} {check.meaning}" for check in bent]
+        shown = next((check.filter for check in bent if check.filter), {})
+        found.append(Advice(text=f"The ruler comes first: {', '.join(named)}.", filter=shown))
     if summary.ceilings.get(Ceiling.LEAK):
         leaked = plural(summary.ceilings[Ceiling.LEAK], "case")
-        found.append(f"In {leaked} the agent was handed its own gold: those prove nothing.")
+        text = f"In {leaked} the agent was handed its own gold: those prove nothing."
+        keys = tuple(row.key for row in report.cases if Ceiling.LEAK in row.ceilings)
+        found.append(Advice(text=text, filter={"ceiling": Ceiling.LEAK.value}, cases=keys))
     for name, what in (
         ("retrieval.in_turn.recall", "was offered"),
         ("retrieval.direct.recall", "gets from its retriever"),
     ):
         recall = summary.metrics.get(name)
         if recall is not None and recall.mean is not None and recall.mean < 0.9:
-            found.append(f"The agent {what} only {percent(recall.mean)} of the tables it needs: start with retrieval.")
+            text = f"The agent {what} only {percent(recall.mean)} of the tables it needs: start with retrieval."
+            short = sorted((row for row in report.cases if row.metrics.get(name, 1.0) < 1.0), key=_by(name))
+            shown = {"metric": name, "max": "0.999", "sort": "metric:asc"}
+            found.append(Advice(text=text, filter=shown, cases=tuple(row.key for row in short)))
             break
     failing = [row for row in report.buckets if not row.bucket.unscored]
     total = sum(row.count for row in failing)
-    found += [f"{row.title}: {row.count:,} of {plural(total, 'failure')}. {row.remedy}" for row in failing[:3]]
+    found += [
+        Advice(
+            text=f"{row.title}: {row.count:,} of {plural(total, 'failure')}. {row.remedy}",
+            filter={"bucket": row.bucket.value},
+            cases=row.keys,
+        )
+        for row in failing[:3]
+    ]
     return tuple(found[:3])
+
+
+def _by(name: str) -> Callable[[CaseRow], float]:
+    return lambda row: row.metrics[name]
 
 
 def conditions(report: Report) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ def index(report: Report) -> dict[str, Any]:
     names = [name for name, estimate in report.summary.metrics.items() if estimate.n]
     return {
         "run": line(report.manifest.run_id),
-        "metrics": names,
+        "metrics": [shown_as("metric", name) for name in names],
         "units": [report.summary.metrics[name].unit for name in names],
         "buckets": {bucket.value: [words.title, words.meaning, words.remedy] for bucket, words in BUCKETS.items()},
         "ceilings": {ceiling.value: meaning for ceiling, meaning in CEILINGS.items()},
@@ -86,6 +86,7 @@ def _entry(row: CaseRow, names: Sequence[str]) -> dict[str, Any]:
         "ce": [ceiling.value for ceiling in row.ceilings],
         "fs": _named(row.first_broken_stage),
         "dis": row.disagrees,
+        "ex": row.expected,
     }
     return entry | {name: value for name, value in optional.items() if value}
 
@@ -168,6 +169,7 @@ def detail(found: CaseDetail, *, text: int = 20_000, raw: bool = True, cells: in
         "grid": None if found.grid is None else _grid(found.grid, cells),
         "undefined": dict(found.row.undefined),
         "command": said(found.command),
+        "again": said(found.again),
         "expected": None if case is None else case.expected_status.value,
         "notes": None if case is None else said(case.notes),
     }

@@ -37,7 +37,7 @@ FAMILY_HEADS = {
     "component": ("component.tables.recall", "component.joins.recall", "component.filters.recall"),
     "behaviour": ("behaviour.refusal_recall", "behaviour.refusal_precision", "behaviour.over_refusal"),
     "answer": ("answer.grounded_numbers", "answer.claims", "answer.schema_adherence"),
-    "cost": ("cost.latency_s", "cost.usd", "cost.tokens_in", "cost.steps"),
+    "cost": ("cost.latency_s", "cost.cost_usd", "cost.tokens_in", "cost.steps"),
 }
 """The metrics that say most about a family, for the first look; where none is measured, its first ones serve."""
 

@@ -135,7 +135,7 @@ class Handler(BaseHTTPRequestHandler):
         address = urlsplit(self.path)
         query = {name: values[0] for name, values in parse_qs(address.query).items()}
         if address.path == "/":
-            self._page(runs_page(self.server.store.lines(), metric=query.get("metric", "outcome.pass")), form=True)
+            self._page(runs_page(self.server.store.lines(), metric=query.get("metric", "outcome.pass")), page="runs")
         elif address.path == "/compare":
             self._compare(query.get("before", ""), query.get("after", ""))
         elif (found := _RUN.fullmatch(address.path)) is not None:
@@ -159,7 +159,8 @@ class Handler(BaseHTTPRequestHandler):
             said = reviews.agreement_of(reviews.read(opened.folder.path))
             live = f"/runs/{quote(run_id, safe='')}"
             going = is_going_on(opened.folder)
-            self._page("".join(html.pieces(opened.report, live=live, agreement=said, going_on=going)))
+            text = "".join(html.pieces(opened.report, live=live, agreement=said, going_on=going))
+            self._page(text, page="report")
             return
         row = opened.rows.get(_named(query))
         if row is None:
@@ -181,8 +182,8 @@ class Handler(BaseHTTPRequestHandler):
             return
         with self.server.store.reading:
             change = compare(first.report.summary, second.report.summary)
-            page = comparison.render_html(change, first.report, second.report)
-        self._page(page)
+            text = comparison.render_html(change, first.report, second.report, live="/runs/")
+        self._page(text, page="compare")
 
     def _post(self) -> None:
         length = self.headers.get("Content-Length", "")
@@ -215,8 +216,8 @@ class Handler(BaseHTTPRequestHandler):
             reviews.append(opened.folder.path, review)
         self._json(review.to_dict(), status=HTTPStatus.CREATED)
 
-    def _page(self, text: str, *, form: bool = False) -> None:
-        policy = html.policy(live=True, form=form) + "; frame-ancestors 'none'"
+    def _page(self, text: str, *, page: str) -> None:
+        policy = html.policy(page, live=True) + "; frame-ancestors 'none'"
         self._send(HTTPStatus.OK, "text/html; charset=utf-8", text.encode("utf-8", "replace"), policy=policy)
 
     def _json(self, plain: Any, *, status: HTTPStatus = HTTPStatus.OK) -> None:

@@ -20,7 +20,7 @@ def runs_page(lines: list[RunLine], *, metric: str) -> str:
         points=points([mean for _, mean in means]),
         means=means,
         percent=percent,
-        csp=html.policy(live=True, form=True),
+        csp=html.policy("runs", live=True),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from sqlassay.agents.candidate import choose_candidate
 from sqlassay.agents.messages import Call, Outcome, Transcript, text_of
 from sqlassay.agents.offered import described, is_data, tables_in
-from sqlassay.agents.refusals import status_in
+from sqlassay.agents.refusals import status_in, status_in_sql
 from sqlassay.agents.results import Reply, read_reply
 from sqlassay.agents.statements import looks_like_sql, role_of
 from sqlassay.agents.toolbox import Toolbox
@@ -99,7 +99,9 @@ def turn_of(transcript: Transcript, tools: Toolbox, *, adapter: str, extra: tupl
         gaps=tuple(gaps),
         adapter=adapter,
     )
-    return choose_candidate(turn)
+    turn = choose_candidate(turn)
+    told = status_in_sql(turn.candidate_sql) if source is StatusSource.INFERRED else None
+    return turn if told is None else replace(turn, status=told, status_source=StatusSource.TEXT_RULE)
 
 
 def _collect(call: Call, seen: _Collected, *, ended: bool) -> None:

@@ -28,7 +28,7 @@ from sqlassay.agents.fields import (
     usage_of,
     whole_of,
 )
-from sqlassay.agents.refusals import status_in
+from sqlassay.agents.refusals import status_in, status_in_sql
 from sqlassay.agents.statements import looks_like_sql
 from sqlassay.errors import ConfigError, ExtractionError
 from sqlassay.records.case import Status
@@ -204,9 +204,9 @@ def _conclude(turn: Turn, *, adapter: str, gaps: Gaps, text_rules: bool) -> Turn
 
 
 def _refusal_in(turn: Turn) -> Status | None:
-    """What the words of an answer say of a turn without any SQL."""
+    """What the words of an answer say of a turn without any SQL, or the words in the place of the SQL."""
     if turn.candidate_sql is not None or turn.queries:
-        return None
+        return status_in_sql(turn.candidate_sql)
     return status_in(turn.answer, ran=False)
 
 

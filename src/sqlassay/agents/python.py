@@ -13,7 +13,7 @@ from sqlassay.agents.fields import Gaps, queries_of
 from sqlassay.agents.mapping import MappingReader, statuses_from
 from sqlassay.agents.plain import plain
 from sqlassay.agents.recorder import merge, recording
-from sqlassay.agents.refusals import status_in
+from sqlassay.agents.refusals import status_in, status_in_sql
 from sqlassay.agents.settings import check_known, optional_mapping, optional_text, seconds
 from sqlassay.agents.target import load_target
 from sqlassay.errors import AgentFailure, AgentUnreachable, ConfigError, ExtractionError, Fault
@@ -186,7 +186,7 @@ def read_recorded(payload: Any, reader: Reader) -> Turn:
     unattributed = payload.get("unattributed")
     turn = merge(turn, recorded, unattributed=unattributed if isinstance(unattributed, int) else 0)
     if turn.status_source is StatusSource.TEXT_RULE and any(query.succeeded for query in recorded):
-        refused = status_in(turn.answer, ran=True)
+        refused = status_in(turn.answer, ran=True) or status_in_sql(turn.candidate_sql)
         source = StatusSource.INFERRED if refused is None else StatusSource.TEXT_RULE
         turn = replace(turn, status=Status.SUCCESS if refused is None else refused, status_source=source)
     return turn if error is None else _failed(turn, error)

@@ -24,8 +24,10 @@ _CANNOT = (
 )
 _OPENING = r"""^\W*(?:
     (?:i\s*['’]?\s*a?m\s+)?(?:(?:very|so|really|truly)\s+)?sorry\b[^.!?]{0,60}?[,.:;!-]*\s*(?:but\s+)?
-  | unfortunately[,.]?\s+ | regrettably[,.]?\s+ | no[,.]\s+
-  | (?:apologies|i\s+apologi[sz]e)[^.!?]{0,60}?[,.]?\s+(?:but\s+)?
+  | (?:unfortunately|regrettably|regretfully|alas)[,.]?\s+ | no[,.]\s+
+  | i\s*['’]?\s*a?m\s+afraid\s+(?:that\s+)? | it\s*(?:is|['’]s)\s+unfortunate,?\s+but\s+
+  | i\s+regret\s+(?:to\s+(?:inform|tell)\s+you\s+)?that\s+
+  | (?:(?:my\s+)?apologies|i\s+apologi[sz]e)[^.!?]{0,60}?[,.]?\s+(?:but\s+)?
   | as\s+an?\s+(?:ai|assistant|language\s+model)[^,.]{0,60},\s+
 )?"""
 
@@ -53,9 +55,29 @@ _DECLINES_HELP = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
+_THE_DATA = r"(?:(?:necessary|required|relevant|needed|appropriate|sufficient|right)\s+(?:data|information|context))"
+_LACKS = re.compile(
+    rf"""\b(?:lack(?:s|ing)?|without|not\s+having|inability)\s+(?:of\s+)?(?:the\s+|any\s+|enough\s+)?
+            (?:{_THE_DATA}|(?:data|information)\s+(?:to|needed|required|necessary))
+      | \b(?:lack\s+of|not\s+equipped\s+with|(?:do\s+not|don['’]t)\s+(?:possess|hold))\s+
+            (?:the\s+|any\s+|enough\s+)?(?:\w+\s+)?(?:data|information)
+      | \b(?:data|information)\s+(?:that\s+is\s+)?(?:needed|required|necessary)\s+(?:to|for)\b[^.!?]{{0,60}}?
+            \b(?:not|isn['’]t|unavailable|missing|beyond|out\s+of)\b
+      | \banswering\s+(?:that|this|it)?\b[^.!?]{{0,30}}?
+            \b(?:(?:is\s+not|isn['’]t)\s+(?:possible|feasible)|is\s+(?:beyond|impossible|outside))
+      | \bnot\s+having\s+the\s+(?:data|information)\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Words that say that what an answer would need is not there."""
+
 _NOT_KNOWN = re.compile(
     rf"{_OPENING}(?:i\s+(?:do\s+not|don['’]t)\s+know|i\s+have\s+no\s+idea|no\s+idea\b|unknown\.?\s*$)",
     re.VERBOSE | re.IGNORECASE,
+)
+
+_SENTENCE = re.compile(
+    r"""\s*select\s+e?'((?:[^']|'')*)'(?:\s*::\s*\w+)?(?:\s+(?:as\s+)?["`\[]?\w+["`\]]?)?(?:\s+from\s+dual)?[\s;]*""",
+    re.IGNORECASE,
 )
 
 _FELL_BACK = re.compile(
@@ -94,11 +116,26 @@ def status_in(text: str | None, *, ran: bool) -> Status | None:
         return Status.CLARIFICATION
     if _outright(head, ran=ran):
         return Status.UNSUPPORTED
-    if not ran and _NOT_KNOWN.search(head):
+    if not ran and (_NOT_KNOWN.search(head) or _says_what_lacks(head)):
         return Status.UNSUPPORTED
     if not ran and _FELL_BACK.search(head):
         return Status.FALLBACK
     return None
+
+
+def status_in_sql(sql: str | None) -> Status | None:
+    """The status that a query tells which reads nothing and only says a sentence: a refusal in the place of SQL.
+
+    >>> status_in_sql("SELECT 'I''m afraid I don''t have that data.' AS answer;").value, status_in_sql("SELECT 'a'")
+    ('UNSUPPORTED', None)
+    """
+    said = None if sql is None or len(sql) > 2 * _HEAD else _SENTENCE.fullmatch(sql)
+    return None if said is None else status_in(said[1].replace("''", "'"), ran=False)
+
+
+def _says_what_lacks(head: str) -> bool:
+    """Words of lacking data in a text that states no number: one that does is an answer about such data."""
+    return bool(_LACKS.search(head)) and not any(letter.isdigit() for letter in head)
 
 
 def _outright(head: str, *, ran: bool) -> bool:

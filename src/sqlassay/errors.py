@@ -110,6 +110,12 @@ class ArchiveError(SqlassayError):
     culprit = Culprit.USER
 
 
+class DiskRefused(ArchiveError):
+    """The disk took no more of a run that was going on: what is left is incomplete, what was finished is kept."""
+
+    exit_code = ExitCode.INCOMPLETE
+
+
 class DatabaseUnavailable(SqlassayError):
     """A database cannot be opened or reached. Never the agent's fault."""
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlassay.archive.pack import Blob, read_index
-from sqlassay.errors import ArchiveError
+from sqlassay.errors import ArchiveError, DiskRefused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,7 @@ class Journal:
     def submit(self, writes: Sequence[Write], *, synced: bool = True) -> Future[None]:
         """Queue one entry; the future resolves when all of it is on disk (`synced`) or handed to the system.
 
-        The future fails with ArchiveError when the disk refuses.
+        The future fails with DiskRefused when the disk does.
         """
         done: Future[None] = Future()
         if self._closed:
@@ -167,7 +167,7 @@ class Journal:
             try:
                 self._write(batch)
             except OSError as error:
-                self._failure = ArchiveError(
+                self._failure = DiskRefused(
                     f"{self._folder}: the run folder cannot be written ({error.strerror or error})",
                     hint="make room or mend the folder, then continue with --resume; no finished case is lost",
                 )

@@ -125,7 +125,25 @@ ROWS: list[tuple[Bucket, dict[str, Any]]] = [
     ),
     (
         Bucket.TRUNCATED_CORRECT,
-        {"metrics": CUT, "queries": (Query(sql="C", sql_written="select n", executed=True),), "limit": 2},
+        {"metrics": CUT, "queries": (Query(sql="C", executed=True, seen=Seen(content=[[0], [1]], truncated=True)),)},
+    ),
+    (Bucket.TRUNCATED_CORRECT, {"metrics": CUT, "returned": Returned(rows=[[0], [1]], truncated=True)}),
+    (
+        Bucket.TRUNCATED_CORRECT,
+        {"metrics": CUT, "queries": (Query(sql="C", sql_written="select credit_limit", executed=True),), "limit": 2},
+    ),
+    (
+        Bucket.TRUNCATED_CORRECT,
+        {"metrics": CUT, "queries": (Query(sql="C", sql_written="select n limit 100", executed=True),), "limit": 2},
+    ),
+    (
+        Bucket.TOO_FEW_ROWS,
+        {
+            "metrics": CUT,
+            "queries": (Query(sql="C", sql_written="select n limit 2", executed=True),),
+            "limit": 2,
+            "shape": ShapeLabel.TOO_FEW_ROWS,
+        },
     ),
     (
         Bucket.TRUNCATED_CORRECT,

@@ -6,6 +6,7 @@ fault) has one and counts neither for nor against the agent.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from sqlassay.records.trial import Side, Trial
 from sqlassay.records.turn import Query, Role, TurnErrorKind
 from sqlassay.records.value import Broken, Reading, Reason, Undefined
 
+_LIMITS = re.compile(r"\b(?:limit|first|next|top)\s*\(?\s*(\d+)\b", re.IGNORECASE)
 _ANSWERING = frozenset({Role.QUERY, Role.WRITE})
 _ENDED = {
     Status.CLARIFICATION: "asked back",
@@ -322,15 +324,20 @@ FAILING: Mapping[Bucket, Rule] = {
 
 
 def known_caps(trial: Trial) -> tuple[int, ...]:
-    """Every row cap that the turn or the query shows: the shown table's, what the agent saw, a LIMIT a tool added."""
+    """Every row cap that the turn or the query shows: the shown table's, what the agent saw, a LIMIT a tool added.
+    A table that is said to be cut, without the cap, was cut at as many rows as it has."""
     caps: list[int] = []
     returned = trial.turn.returned
     if returned is not None and returned.row_cap is not None:
         caps.append(returned.row_cap)
+    elif returned is not None and returned.truncated and returned.rows is not None:
+        caps.append(len(returned.rows))
     for query in trial.turn.queries:
         seen = query.seen
         if seen is not None and seen.truncated and seen.row_cap is not None:
             caps.append(seen.row_cap)
+        elif seen is not None and seen.truncated and isinstance(seen.content, (list, tuple)):
+            caps.append(len(seen.content))
     limit = _added_limit(trial)
     if limit is not None:
         caps.append(limit)
@@ -338,7 +345,7 @@ def known_caps(trial: Trial) -> tuple[int, ...]:
 
 
 def _added_limit(trial: Trial) -> int | None:
-    """The LIMIT of the answer query where a tool changed what the agent had written."""
+    """The LIMIT of the answer query where it is not the agent's: a tool added it, or made it smaller."""
     said = trial.candidate.comprehension
     sql = trial.turn.candidate_sql
     if not isinstance(said, Understanding) or said.ordering.limit is None or sql is None:
@@ -347,7 +354,7 @@ def _added_limit(trial: Trial) -> int | None:
         query.sql_written is not None
         and query.sql_written != query.sql
         and query.sql.strip() == sql.strip()
-        and "limit" not in query.sql_written.lower()
+        and str(said.ordering.limit) not in _LIMITS.findall(query.sql_written)
         for query in trial.turn.queries
     )
     return said.ordering.limit if changed else None

@@ -73,6 +73,8 @@ class _Search:
         self.allowed, self.prefer, self.confirm = allowed, prefer, confirm
         self.left_width, self.right_width = bench.reference.width, bench.candidate.width
         self.square = self.left_width == self.right_width
+        self.bench, self.right_names = bench, bench.candidate.names
+        self._cells: dict[int, bytes] = {}
         self.budget = CHOICES
         components = _components(allowed)
         self.left_cells, self.right_cells = _codes(bench, allowed, components)
@@ -136,7 +138,7 @@ class _Search:
         i = min((i for i in options if len(options[i]) > 1), key=lambda i: (len(options[i]), i))
         tried: set[Any] = set()
         for j in options[i]:
-            look = (self.right_cells[j].tobytes(), self.prefer(i, j)) if self.use_rows else j
+            look = self._look(i, j) if self.use_rows else j
             if look in tried:
                 continue
             tried.add(look)
@@ -147,6 +149,14 @@ class _Search:
             if found is not None:
                 return found
         return None
+
+    def _look(self, i: int, j: int) -> Any:
+        """What makes one candidate column another choice than the next: cells, name, and which columns it may be."""
+        cells = self._cells.get(j)
+        if cells is None:
+            cells = self._cells[j] = self.bench.words(1, j, nulls=False).tobytes()
+        partners = tuple(row[j] for row in self.allowed)
+        return cells, self.prefer(i, j), self.right_names[j].casefold(), partners
 
     def _fix(self, state: _State, chosen: dict[int, int], i: int, j: int) -> tuple[int, ...] | None:
         left, right = state.left.copy(), state.right.copy()

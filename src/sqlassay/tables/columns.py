@@ -69,6 +69,12 @@ class ColumnTies:
                 return False
         return True
 
+    def bound(self, i: int) -> bool:
+        """Whether origin proves that the candidate has this reference column, so that it cannot be the absent one."""
+        origin = self.links.reference.origin(i)
+        here, there = self._count.get(origin, (0, 0)) if origin is not None else (0, 0)
+        return there >= here > 0
+
     def _ways(self) -> tuple[_Way, ...]:
         links = self.links
         return (

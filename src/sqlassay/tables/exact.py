@@ -156,7 +156,8 @@ class _Verdict:
     def _without_optional(self, absent: int) -> Iterator[tuple[int, ...]]:
         """Reference columns left when as many optional ones as the candidate lacks are taken away."""
         optional = {name.casefold() for name in self.rule.optional_columns}
-        places = [i for i, name in enumerate(self.left.names) if name.casefold() in optional]
+        names = enumerate(self.left.names)
+        places = [i for i, name in names if name.casefold() in optional and not self.ties.bound(i)]
         if not 0 < absent <= len(places):
             return
         there = set(_folded(self.right.names))

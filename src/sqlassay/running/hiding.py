@@ -35,6 +35,10 @@ class Hiding:
         """The opaque ids that the agent passes on."""
         return tuple(opaque_id(each.id) for each in self.family.get(case.id, ()))
 
+    def names(self, case: Case) -> tuple[str, ...]:
+        """Everything an example of the case or its twins may be called when it comes back: opaque and own ids."""
+        return tuple(dict.fromkeys((*self.ids(case), *(each.id for each in self.family.get(case.id, ())))))
+
     def sql(self, case: Case) -> tuple[str, ...]:
         """The gold texts whose return would be a leak."""
         return tuple(dict.fromkeys(sql for each in self.family.get(case.id, ()) for sql in each.gold_sql))
@@ -69,10 +73,12 @@ class Hiding:
 
 
 def hiding_for(made: Plan, facts: Mapping[str, DatabaseFacts]) -> Hiding:
-    """Find the twins of every selected case among all cases; recorded answers retrieve nothing any more."""
-    asked = made.retriever is not None or not isinstance(made.agent, ReplayAgent)
-    if made.run.hide == "none" or not asked:
+    """Find the twins of every selected case among all cases. Recorded answers retrieve nothing any more: there it is
+    enough to know each case's own gold again, which is also that of its twins."""
+    if made.run.hide == "none":
         return Hiding(retriever=made.retriever)
+    if made.retriever is None and isinstance(made.agent, ReplayAgent):
+        return Hiding(family={case.id: (case,) for case in made.cases})
     twins = _twins(made, facts)
     by_id = {case.id: case for case in made.all_cases}
     family = {

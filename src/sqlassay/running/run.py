@@ -328,7 +328,7 @@ class _Loop:
             limits=self._plan.limits,
             direct=direct,
             hidden_sql=self._hiding.sql(case),
-            hidden_ids=self._hiding.ids(case),
+            hidden_ids=self._hiding.names(case),
         )
 
     async def _judge(self) -> None:

@@ -220,6 +220,9 @@ def test_an_absent_optional_column_leaves_the_denominator() -> None:
     assert exact(trial(gold, rows("id", (1,), (2,)), case=case)) == 1.0
     assert exact(trial(gold, rows("id note", (1, "x"), (2, "z")), case=case)) == 0.0
     assert exact(trial(gold, rows("note id", ("x", 1), ("y", 2)), case=case)) == 1.0
+    wrong = trial(gold, rows("id note", (1, "p"), (2, "q")), case=case)
+    assert exact(wrong) == 0.0
+    assert measured(wrong)[:2] == (0.5, 0.5)
 
 
 ORDERED = understood(

@@ -27,7 +27,8 @@ from sqlassay.tables.tolerance import agreement
 class Alignment:
     """Both tables put side by side: paired columns, the row key, matched cells.
 
-    `reference_columns` leaves out optional columns that are absent; `key` holds reference positions, None without one.
+    `reference_columns` leaves out optional columns that are absent; one that is there by name has to be right. `key`
+    holds reference positions, None without one.
     """
 
     pairs: tuple[Pair, ...]
@@ -94,6 +95,8 @@ def align(
     optional = {name.casefold() for name in optional_columns}
     paired = {pair.reference for pair in pairs}
     absent = [i for i in range(left.width) if i not in paired]
+    used = {pair.candidate for pair in pairs}
+    optional -= {name.casefold() for j, name in enumerate(right.names) if j not in used}
     missing = tuple(i for i in absent if left.names[i].casefold() not in optional)
     return Alignment(
         pairs=pairs,

@@ -21,7 +21,7 @@ from sqlassay.records.case import Tolerance
 from sqlassay.records.relation import Relation
 from sqlassay.tables.encode import Coercions
 from sqlassay.tables.exact import compare_tables
-from sqlassay.tables.facade import relation_of
+from sqlassay.tables.handed import relation_of
 from sqlassay.tables.keys import choose_key
 from sqlassay.tables.output import align
 from sqlassay.tables.pairing import pair_columns

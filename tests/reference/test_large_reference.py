@@ -11,7 +11,7 @@ from sqlassay.records.case import Tolerance
 from sqlassay.records.relation import Column, Relation
 from sqlassay.tables import exact, rows
 from sqlassay.tables.exact import compare_tables
-from sqlassay.tables.facade import relation_of
+from sqlassay.tables.handed import relation_of
 from sqlassay.tables.output import align
 from sqlassay.tables.rule import Order, TableRule
 

@@ -14,8 +14,8 @@ from sqlassay.errors import DatabaseUnavailable, UsageError
 from sqlassay.records.case import IdSetShape, Tolerance
 from sqlassay.records.measurement import Bucket, Measurement, ShapeLabel
 from sqlassay.records.relation import Column, Kind, Relation
-from sqlassay.running.handed import relation_of
 from sqlassay.running.library import ShapeGiven, close, compare, score_sql
+from sqlassay.tables.handed import relation_of
 
 LEFT: dict[str, Any] = {"columns": ["id", "name"], "rows": [[1, "a"], [2, None], [3, "c"]]}
 
@@ -68,6 +68,15 @@ def test_pandas_keeps_types_and_says_null_for_what_is_missing() -> None:
         "builtins",
         "decimal",
     ]
+
+
+def test_frames_of_the_other_libraries_keep_their_types() -> None:
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    data = {"s": ["a", None], "i": [1, 2]}
+    for table in (polars.DataFrame(data), polars.LazyFrame(data), pyarrow.table(data), pyarrow.record_batch(data)):
+        relation = relation_of(table)
+        assert [(column.name, column.kind) for column in relation.columns] == [("s", Kind.TEXT), ("i", Kind.INTEGER)]
+        assert relation.rows == [("a", 1), (None, 2)]
 
 
 @pytest.mark.parametrize(

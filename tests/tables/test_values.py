@@ -15,7 +15,7 @@ from sqlassay.tables import others
 from sqlassay.tables.cells import normal
 from sqlassay.tables.encode import Coercions
 from sqlassay.tables.exact import compare_tables
-from sqlassay.tables.facade import relation_of
+from sqlassay.tables.handed import relation_of
 from sqlassay.tables.rule import TableRule
 from sqlassay.tables.tolerance import Agreement
 

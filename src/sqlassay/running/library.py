@@ -23,9 +23,9 @@ from sqlassay.records.settings import Limits, Rule, ScoreSettings
 from sqlassay.records.strict import from_plain, unknown
 from sqlassay.records.trial import Side, Trial
 from sqlassay.records.turn import CandidateSource, Turn
-from sqlassay.running.handed import relation_of
 from sqlassay.running.jobs import Address, Job
 from sqlassay.running.worker import Bench
+from sqlassay.tables.handed import relation_of
 
 _IDLE = 4
 """Warm workers kept for the next call."""

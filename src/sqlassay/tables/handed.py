@@ -1,5 +1,5 @@
-"""How does somebody's table become a relation? Arrow, pandas, polars, or plain columns and rows; nothing is imported
-that the caller has not brought along."""
+"""How does a table that a caller hands in become a relation? Arrow, pandas, polars, or plain columns and rows; nothing
+is imported that the caller has not brought along."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ KEEP_ARROW: Final = 20_000
 """Rows from which an Arrow table stays Arrow; below, Python rows are faster to compare."""
 
 
-def relation_of(table: Any) -> Relation:
+def relation_of(table: Any, *, what: str = "table") -> Relation:
     """A relation from an Arrow table, a pandas or polars frame, or `{"columns": [...], "rows": [...]}`.
 
     Columns may be names or `Column`s. In a pandas frame NaN, NaT and NA mean NULL, since pandas has no other NULL.
 
     Raises:
-        UsageError: the object is no table, or a row has another length than the columns.
+        UsageError: the object is no table, or a row is no list of as many cells as there are columns; `what` names it.
 
     >>> relation_of({"columns": ["id", "n"], "rows": [[1, 2.5], (2, None)]}).rows
     [(1, 2.5), (2, None)]
@@ -28,33 +28,41 @@ def relation_of(table: Any) -> Relation:
     if isinstance(table, Relation):
         return table
     if isinstance(table, Mapping):
-        return _from_mapping(table)
+        return _from_mapping(table, what)
     if type(table).__module__.partition(".")[0] == "pandas" and hasattr(table, "iloc"):
         return _from_pandas(table)
+    if type(table).__module__.partition(".")[0] == "polars" and hasattr(table, "collect"):
+        table = table.collect()
     if hasattr(table, "__arrow_c_stream__"):
         return _from_arrow(table)
     raise UsageError(
-        f"cannot read a table from {type(table).__name__}",
-        hint='pass an Arrow table, a pandas or polars frame, or {"columns": [...], "rows": [...]}',
+        f"{what}: a {type(table).__name__} is no table",
+        hint='hand in Arrow, pandas, polars or {"columns": [...], "rows": [...]}',
     )
 
 
-def _from_mapping(table: Mapping[str, Any]) -> Relation:
-    unknown = sorted(set(map(str, table)) - {"columns", "rows"})
-    if unknown or "columns" not in table:
-        what = f"unknown key {unknown[0]!r}" if unknown else "the key 'columns' is missing"
-        raise UsageError(f"{what} in a table", hint='a table is {"columns": [names], "rows": [rows]}')
+def _from_mapping(table: Mapping[str, Any], what: str) -> Relation:
+    if set(table) != {"columns", "rows"}:
+        raise UsageError(
+            f'{what}: a mapping should hold "columns" and "rows", this one holds {sorted(map(str, table))}'
+        )
     columns = tuple(column if isinstance(column, Column) else Column(name=str(column)) for column in table["columns"])
-    rows = [tuple(row) for row in table.get("rows", ())]
-    for number, row in enumerate(rows, start=1):
+    rows = []
+    for number, row in enumerate(table["rows"], start=1):
+        if isinstance(row, (str, bytes, Mapping)) or not isinstance(row, Sequence):
+            raise UsageError(f"{what}: row {number} should be a list of cells, is {row!r}")
         if len(row) != len(columns):
-            raise UsageError(f"row {number} has {len(row)} cells, the table has {len(columns)} columns")
+            raise UsageError(f"{what}: row {number} has {len(row)} cells, there are {len(columns)} columns")
+        rows.append(tuple(row))
     return Relation(columns=columns, rows=rows)
 
 
 def _from_pandas(frame: Any) -> Relation:
     width = int(frame.shape[1])
-    columns = tuple(Column(name=str(name)) for name in frame.columns)
+    columns = tuple(
+        Column(name=str(name), kind=_pandas_kind(dtype), declared=str(dtype))
+        for name, dtype in zip(frame.columns, frame.dtypes, strict=True)
+    )
     cells = [_pandas_cells(frame.iloc[:, position]) for position in range(width)]
     rows: Sequence[tuple[Any, ...]] = list(zip(*cells, strict=True)) if width else [()] * int(frame.shape[0])
     return Relation(columns=columns, rows=rows)
@@ -65,12 +73,23 @@ def _pandas_cells(series: Any) -> list[Any]:
     return [None if gone else _python(value) for value, gone in zip(series.tolist(), missing, strict=True)]
 
 
+def _pandas_kind(dtype: Any) -> Kind:
+    name = str(dtype).lower()
+    if name.startswith("datetime64"):
+        return Kind.TIMESTAMPTZ if "," in name else Kind.TIMESTAMP
+    for start, kind in (("int", Kind.INTEGER), ("uint", Kind.INTEGER), ("bool", Kind.BOOLEAN), ("float", Kind.FLOAT)):
+        if name.startswith(start):
+            return kind
+    return Kind.TEXT if name.startswith("str") else Kind.DYNAMIC
+
+
 def _python(value: Any) -> Any:
-    to_python = getattr(value, "to_pydatetime", None) or getattr(value, "to_pytimedelta", None)
-    if to_python is not None:
-        value = to_python()
-    elif type(value).__module__ == "numpy":
-        value = value.tolist() if hasattr(value, "tolist") else value
+    if hasattr(value, "to_pydatetime"):
+        return value.to_pydatetime(warn=False)
+    if hasattr(value, "to_pytimedelta"):
+        return value.to_pytimedelta()
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        return value.tolist()
     return value
 
 
@@ -81,7 +100,10 @@ def _from_arrow(source: Any) -> Relation:
         raise MissingExtra("reading an Arrow table", needs="arrow") from None
     table = pa.table(source)
     fields = [_micro(table.field(i), table.column(i)) for i in range(table.num_columns)]
-    columns = tuple(Column(name=table.field(i).name, kind=_kind(column.type)) for i, column in enumerate(fields))
+    columns = tuple(
+        Column(name=table.field(i).name, kind=_kind(column.type), declared=str(table.field(i).type))
+        for i, column in enumerate(fields)
+    )
     if table.num_rows >= KEEP_ARROW:
         names = [str(i) for i in range(len(fields))]
         return Relation(columns=columns, arrow=pa.Table.from_arrays(fields, names=names))

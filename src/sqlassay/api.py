@@ -138,6 +138,10 @@ def read(adapter: str, payload: Any, *, settings: Mapping[str, Any] | None = Non
     Raises:
         ConfigError: there is no such adapter.
         ExtractionError: the payload is not of this adapter's kind.
+
+    >>> messages = [{"role": "user", "content": "How many?"}, {"role": "assistant", "content": "Of what?"}]
+    >>> read("openai", messages).answer
+    'Of what?'
     """
     from sqlassay.agents.registry import reader
 

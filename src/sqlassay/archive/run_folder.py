@@ -211,6 +211,13 @@ class RunFolder:
         """The newest line of `results/sides.jsonl` of every trial."""
         return {_key_of(line): line for line in self._lines(SIDES)}
 
+    def turns_in_order_of_scores(self) -> Iterator[Turn]:
+        """Each turn once: in the order of the score lines, then those that have none in the order of asking."""
+        lines = {_key_of(line): line for line in self._lines(TURNS)}
+        for key in dict.fromkeys([_key_of(line) for line in self._lines(SCORES)] + list(lines)):
+            if key in lines:
+                yield read_turn(read_line(lines[key]))
+
     def raw(self, turn: Turn) -> bytes | None:
         """The payload from which a turn was read; None where none was kept."""
         if turn.raw_ref is None:

@@ -1,7 +1,7 @@
 """Scoring a run again: from what was recorded, without agent or database, or by executing its SQL once more.
 
 What lies in the run folder is enough (specification section 8): turns, both sides of every trial, schemas, cases and
-settings. The same scorer gives the same lines, byte for byte.
+settings. The same scorer gives the same file, byte for byte: lines keep the places that they have.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class _Tally:
 
 
 def _turns(folder: RunFolder, cases: Mapping[str, Case]) -> Iterator[tuple[TrialKey, Case, Turn]]:
-    for turn in folder.turns():
+    for turn in folder.turns_in_order_of_scores():
         case = cases.get(turn.case_id)
         if case is not None:
             yield TrialKey(case_id=turn.case_id, phrasing=turn.phrasing, repeat=turn.repeat), case, turn

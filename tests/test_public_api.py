@@ -31,7 +31,8 @@ from sqlassay.tables.handed import relation_of
 table = relation_of({"columns": ["n"], "rows": [[1], [2]]})
 side = Side(sql="SELECT n FROM t", execution=Rows(relation=table))
 case = Case(id="a", question="?", gold_sql=("SELECT n FROM t",))
-measured = score(Trial(case=case, turn=Turn(case_id="a", candidate_sql="SELECT n FROM t"), golds=(side,), candidate=side), ScoreSettings())
+turn = Turn(case_id="a", candidate_sql="SELECT n FROM t")
+measured = score(Trial(case=case, turn=turn, golds=(side,), candidate=side), ScoreSettings())
 assert measured.value("execution.exact") == 1.0, measured
 """
 

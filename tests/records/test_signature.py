@@ -12,7 +12,7 @@ import pytest
 from sqlassay.records.settings import Limits, RunSettings, ScoreSettings
 from sqlassay.records.signature import sign
 
-RECORDS = {"score": ScoreSettings(), "limits": Limits(), "run": RunSettings()}
+RECORDS: dict[str, Any] = {"score": ScoreSettings(), "limits": Limits(), "run": RunSettings()}
 PACE = {"limits.grace_s"} | {f"run.{name}" for name in ("jobs", "workers", "requests_per_minute", "tokens_per_minute")}
 """Settings under which the same turns get the same numbers, only sooner or later."""
 
@@ -41,13 +41,9 @@ def another(value: Any, kind: Any) -> Any:
         return another(value, next(option for option in options if option is not type(None)))
     if isinstance(kind, type) and issubclass(kind, Enum):
         return next(member for member in kind if member is not value)
-    match kind:
-        case _ if kind is bool:
-            return not value
-        case _ if kind is str:
-            return f"{value or ''}1"
-        case _:
-            return (value or 0) + 1
+    if kind is bool:
+        return not value
+    return f"{value}1" if kind is str else (value or 0) + 1
 
 
 def changed_settings() -> list[tuple[str, dict[str, Any]]]:

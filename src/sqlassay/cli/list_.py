@@ -64,7 +64,7 @@ def sparkline(values: list[float]) -> str:
     """One bar a value, on the scale 0 to 1 where all values lie in it, else between their extremes.
 
     >>> sparkline([0.0, 0.5, 1.0])
-    '▁▄█'
+    '▁▅█'
     """
     low, high = (0.0, 1.0) if all(0 <= value <= 1 for value in values) else (min(values), max(values))
     span = (high - low) or 1.0

@@ -48,10 +48,31 @@ def test_a_renamed_tool_is_noticed_with_the_name_it_has_now() -> None:
     seen = examine_payload(reader("langchain"), renamed("sql_db_query2"), expected=Expected(tools=("sql_db_query",)))
     assert seen.problems == (
         "the tool 'sql_db_query' was never called (did you mean 'sql_db_query2'?); tools called: sql_db_query2",
+        "unrecognised tool 'sql_db_query2' was given SQL: name it under tools.query or tools.check",
     )
     with pytest.raises(AdapterBroken) as error:
         require_healthy(seen)
     assert error.value.exit_code is ExitCode.GOLD_BROKEN
+
+
+def test_a_renamed_tool_is_noticed_without_expectations() -> None:
+    seen = examine_payload(reader("langchain"), renamed("ask_warehouse"))
+    assert [problem.split(" was ")[0] for problem in seen.problems] == ["unrecognised tool 'ask_warehouse'"]
+    named = reader("langchain", {"tools": {"query": "ask_warehouse"}})
+    assert examine_payload(named, renamed("ask_warehouse")).healthy
+
+
+def test_a_tool_that_hides_everything_is_a_problem_only_where_nothing_else_is_seen() -> None:
+    called = {"name": "analyst", "args": {"question": "How many?"}, "id": "1"}
+    messages = [
+        {"type": "human", "data": {"content": "How many films?"}},
+        {"type": "ai", "data": {"content": "", "tool_calls": [called]}},
+        {"type": "tool", "data": {"content": "Seven.", "name": "analyst", "tool_call_id": "1"}},
+        {"type": "ai", "data": {"content": "Seven.", "tool_calls": []}},
+    ]
+    (problem,) = examine_payload(reader("langchain"), {"messages": messages}).problems
+    assert problem.startswith("what 'analyst' did inside")
+    assert examine_payload(reader("langchain"), {"messages": [*messages[:3], *MESSAGES["messages"][1:]]}).healthy
 
 
 def test_an_expected_field_that_never_shows_up() -> None:

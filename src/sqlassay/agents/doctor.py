@@ -200,6 +200,8 @@ def _problems(turn: Turn, tools: Sequence[str], expected: Expected) -> Iterator[
         if not _present(turn, field):
             yield f"the field {field!r} was never seen"
     for gap in turn.gaps:
+        if gap.startswith("unrecognised tool ") or (gap.startswith("what '") and not turn.queries):
+            yield gap
         if gap.startswith("status: ") or (": nothing at " in gap and not gap.startswith("error")):
             yield gap
 

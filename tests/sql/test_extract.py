@@ -61,6 +61,23 @@ def test_fences_and_prose_are_taken_off(text: str) -> None:
         "UPDATE task SET state = 'open' RETURNING id",
         "PRAGMA table_info(task)",
         "EXEC dbo.GetReport @y = 2024",
+        "ANALYZE",
+        "ANALYZE main.task;",
+        "SAVEPOINT before",
+        "CHECKPOINT -- now",
+        "EXPORT DATABASE '/tmp/out'",
+        "CREATE MACRO f(x) AS x",
+        "CREATE VIRTUAL TABLE v USING fts5(a)",
+        "CREATE OR REPLACE TEMP VIEW v AS SELECT 1",
+        "REFRESH MATERIALIZED VIEW v",
+        "PREPARE p(int) AS SELECT 1",
+        "DO $$ BEGIN DELETE FROM task; END $$",
+        "NOTIFY orders, 'all'",
+        "FETCH NEXT FROM cursor",
+        "TRUNCATE task",
+        "DELETE task",
+        "MERGE task AS t USING other ON t.id = other.id WHEN MATCHED THEN DELETE",
+        "FROM '/etc/passwd'",
         "SELECT species, FROM bird",
         "SELEC mass FROM bird",
         "FROM users",
@@ -88,12 +105,21 @@ def test_text_that_is_sql_comes_back_unchanged(text: str) -> None:
         "Show me which table you mean, please.",
         "Use the orders table.",
         "Delete the rows you do not need.",
+        "Analyze the data first.",
+        "Release sales.",
+        "Create a report of all crops.",
+        "Close to three hundred.",
+        "End of the answer",
         "```sql\n```",
         '{"answer": "42"}',
     ],
 )
 def test_prose_holds_no_query(text: str) -> None:
     assert statement_in(text) is None
+
+
+def test_a_byte_order_mark_is_no_part_of_the_statement() -> None:
+    assert statement_in("\ufeff" + QUERY) == QUERY
 
 
 def test_a_query_over_many_lines_in_prose_is_taken_whole() -> None:

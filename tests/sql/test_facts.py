@@ -66,3 +66,22 @@ def test_the_facts_are_there() -> None:
     }
     understood = [understand(fact["sql"], index(schema_of(fact))) for fact in FACTS]
     assert sum(isinstance(each, Understanding) for each in understood) > 0.95 * len(FACTS)
+
+
+@pytest.mark.parametrize(
+    ("sql", "clock"),
+    [
+        ("SELECT date('now')", True),
+        ("SELECT id FROM orders WHERE day >= datetime('NOW', '-1 day')", True),
+        ("SELECT CAST(strftime('%Y', ('now')) AS INTEGER)", True),
+        ("SELECT id, 'now' FROM orders", False),
+        ("SELECT id FROM orders WHERE day = 'now' OR day LIKE 'now'", False),
+        ("SELECT CASE day WHEN 'now' THEN 1 END FROM orders", False),
+    ],
+)
+def test_in_sqlite_only_a_function_reads_the_clock_out_of_a_text(sql: str, clock: bool) -> None:
+    found = understand(
+        sql, index(Schema(dialect="sqlite", tables=(TableSchema(name="orders", columns=("id", "day")),)))
+    )
+    assert isinstance(found, Understanding)
+    assert found.clock_bound is clock

@@ -35,16 +35,27 @@ _SHAPES = re.compile(
       | replace \s+ into \b
       | update \s+ (?:or\s+\w+\s+)? [\w."`\[\]]+ (?:\s+(?:as\s+)?\w+)? \s+ set \b
       | delete \s+ from \b
-      | merge \s+ into \b
+      | merge \s+ (?: into \b | [\w."`\[\]]+ (?:\s+(?:as\s+)?\w+)? \s+ using \b )
       | (?:create|drop|alter|truncate) \s+ (?:or\s+replace\s+)?
-          (?:temp(?:orary)?\s+)? (?:unique\s+)? (?:materialized\s+)? (?:table|view|index|schema|database|trigger
-          |function|procedure|sequence|role|user|extension)\b
+          (?:(?:temp(?:orary)?|unique|materialized|unlogged|virtual|global|local|foreign|recursive|persistent) \s+)*
+          (?:table|view|index|schema|database|trigger|function|procedure|sequence|role|user|extension
+          |macro|type|domain|rule|policy|secret|aggregate|operator|publication|subscription|server|tablespace|system
+          )\b
       | (?:pragma|attach|detach|vacuum|reindex|copy|call|exec(?:ute)?|grant|revoke|begin|commit|rollback) \b
           \s* (?: [\w"'`.@;(] | \Z )
+      | (?:analy[sz]e|checkpoint|abort|end|discard|unlisten|reset|savepoint|release|deallocate|listen|notify|cluster
+          |truncate|delete|close|flush|kill)
+          (?: \s+ (?: \* | ["`\[]? \w+ ["`\]]? (?: \. ["`\[]? \w+ ["`\]]? )* ) )? \s* (?: ; | -- | /\* | \Z | ,\s*' )
+      | (?:fetch|move) \s+ (?:\w+\s+){0,3} (?:from|in) \s+ \w+ \s* (?: ; | \Z )
+      | (?:release\s+savepoint|export\s+database|import\s+database|import\s+foreign|refresh\s+materialized
+          |start\s+transaction|security\s+label|comment\s+on|lock\s+tables?|unlock\s+tables|rename\s+table
+          |optimi[sz]e\s+table) \b
+      | do \s* \$
+      | prepare \s+ [\w"`]+ \s* (?:\([^)]*\)\s*)? (?:as|from) \b
       | explain \s+ (?:query\s+plan\s+|analyze\s+|\() * (?:select|with|insert|update|delete) \b
       | (?:declare|set|use|show|describe|summarize|load|install) \s+ [@\w"'`]
       | (?:pivot|unpivot|table) \s+ ["`\[\w]
-      | from \s+ ["`\[\w(]
+      | from \s+ (?: ["`\[\w(] | '[^'\n]*' )
     )"""
 )
 _LEAD = re.compile(r"(?:\s|\ufeff|--[^\n]*(?:\n|\Z)|/\*.*?\*/|[;(])*", re.DOTALL)
@@ -90,6 +101,7 @@ def statement_in(text: str) -> str | None:
     >>> statement_in("I cannot answer this from the schema.") is None
     True
     """
+    text = text.lstrip("\ufeff")
     if not text or text.isspace():
         return None
     marked = _marked(text)

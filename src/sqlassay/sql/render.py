@@ -95,10 +95,17 @@ class Renderer(Conditions):
     def literal(self, node: exp.Expr, *, keep_point: bool = False) -> str:
         text = str(node.this)
         if node.args.get("is_string"):
-            if text.lower() == "now" and self.resolver.dialect in ("sqlite", "postgres", "duckdb"):
+            if text.lower() == "now" and self._read_as_a_time(node):
                 self.resolver.collected.clock = True
             return "'" + text.replace("'", "''") + "'"
         return number(text, keep_point=keep_point)
+
+    def _read_as_a_time(self, node: exp.Expr) -> bool:
+        """SQLite reads a clock only in a function's argument, PostgreSQL and DuckDB wherever a time is due."""
+        if self.resolver.dialect != "sqlite":
+            return self.resolver.dialect in ("postgres", "duckdb")
+        around = node.find_ancestor(exp.Func, exp.Predicate, exp.Query)
+        return isinstance(around, exp.Func) and not isinstance(around, (exp.Predicate, exp.Case, exp.If, exp.Connector))
 
     # Arithmetic and text
 

@@ -166,8 +166,12 @@ def readings(examined: Examined) -> Mapping[str, Reading]:
 
 
 def evidence(examined: Examined) -> Mapping[str, Any]:
-    """Per set `{gold, candidate, missing, extra}`; what is missing and extra in the user's words."""
-    found: dict[str, Any] = {}
+    """Per set `{gold, candidate, missing, extra}`, each null where unknown; the differences in the user's words."""
+    found: dict[str, Any] = {
+        name: dict.fromkeys(("gold", "candidate", "missing", "extra"))
+        for name in _QUESTIONS
+        if name not in examined.differences
+    }
     for name, difference in examined.differences.items():
         word = SETS.get(name, "ordering")
         candidate = difference.candidate or frozenset()

@@ -203,7 +203,8 @@ def evidence(examined: Examined) -> Mapping[str, Any]:
     shape = label(examined)
     found: dict[str, Any] = {} if shape is None else {"shape": shape.value}
     if alignment is None or judged.reference is None or judged.candidate is None:
-        return found
+        alone = judged.reference is None or judged.candidate is None
+        return {**found, "pairs": [] if alone else None, "row_key": None, "matched_cells": None}
     left, right = unique_names(judged.reference.names), unique_names(judged.candidate.names)
     found["pairs"] = [
         {

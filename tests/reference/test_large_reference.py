@@ -9,7 +9,7 @@ import pytest
 
 from sqlassay.records.case import Tolerance
 from sqlassay.records.relation import Column, Relation
-from sqlassay.tables import exact, rows
+from sqlassay.tables import arrow, exact, rows
 from sqlassay.tables.exact import compare_tables
 from sqlassay.tables.handed import relation_of
 from sqlassay.tables.output import align
@@ -61,9 +61,8 @@ def _as_rows(table: dict[str, list[Any]]) -> Relation:
 
 
 def _as_arrow(table: dict[str, list[Any]]) -> Relation:
-    arrow = pa.table(dict(table))
-    kinds = relation_of(arrow).columns
-    return Relation(columns=kinds, arrow=arrow)
+    made = pa.table(dict(table))
+    return Relation(columns=relation_of(made).columns, arrow=made)
 
 
 def _answers(left: Relation, right: Relation, mode: Any, *, ordered: bool) -> Any:
@@ -117,3 +116,46 @@ def test_neighbours_and_large_integers_stay_apart(value: int, monkeypatch: pytes
     left, right = {"x": [value, None]}, {"x": [value - 1, None]}
     assert not compare_tables(_as_arrow(left), _as_arrow(right)).exact
     assert compare_tables(_as_arrow(left), _as_arrow({"x": [None, value]})).exact
+
+
+@pytest.mark.parametrize("polars", [True, False], ids=["with polars", "without"])
+def test_what_is_plainly_the_same_is_the_same(polars: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if polars:
+        pytest.importorskip("polars")
+    monkeypatch.setattr(arrow, "has_polars", lambda: polars)
+    monkeypatch.setattr(rows, "LARGE", 10**9)
+    chance, shuffled, in_order = random.Random(5), 0, 0
+    for _ in range(300):
+        table = _table(chance, chance.randint(1, 12))
+        other = table if chance.random() < 0.2 else _variant(chance, table)
+        left, right = (_as_arrow(side) for side in (table, other))
+        strict = TableRule(tolerance=Tolerance(mode="exact"), columns="by_position")
+        ordered = TableRule(
+            tolerance=Tolerance(mode="exact"), columns="by_position", order=Order(groups=range(left.height))
+        )
+        bag = compare_tables(_as_rows(table), _as_rows(other), strict).exact
+        line = compare_tables(_as_rows(table), _as_rows(other), ordered).exact
+        typed = [field.type for field in left.arrow.schema] == [field.type for field in right.arrow.schema]
+        found = arrow.plainly_same(left, right, ordered=False)
+        assert found <= bag, (table, other)
+        assert arrow.plainly_same(left, right, ordered=True) <= line, (table, other)
+        if polars and typed and not any(field.type == "null" for field in left.arrow.schema):
+            assert found == bag, (table, other)
+        shuffled += found and not line
+        in_order += found and line
+    assert in_order > 10
+    assert shuffled > 10 or not polars
+
+
+def test_an_integer_that_shares_the_word_of_null_is_not_null(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The word of NULL, put through the inverse of the mixing, is an ordinary 64-bit integer."""
+    monkeypatch.setattr(rows, "LARGE", 0)
+    word = 0x5851F42D4C957F2D
+    for shift, factor in ((31, 0x94D049BB133111EB), (27, 0xBF58476D1CE4E5B9), (30, 1)):
+        seen = word
+        for _ in range(3):
+            seen = word ^ (seen >> shift)
+        word = seen * pow(factor, -1, 2**64) % 2**64
+    value = (word - 0x9E3779B97F4A7C15) % 2**64
+    value -= 2**64 * (value >= 2**63)
+    assert not compare_tables(_as_arrow({"x": [value, 1]}), _as_arrow({"x": [None, 1]})).exact

@@ -16,7 +16,7 @@ from sqlassay.records.value import Ceiling
 from sqlassay.tables.columns import ColumnTies, Compatibility, names_cross
 from sqlassay.tables.encode import Table, tables_of
 from sqlassay.tables.quick import same_bag, same_list, trust_in
-from sqlassay.tables.rows import Bench, Plan, bench_of, rows_equal
+from sqlassay.tables.rows import LARGE, Bench, Plan, bench_of, rows_equal
 from sqlassay.tables.rule import Order, TableRule
 from sqlassay.tables.tolerance import HAIR, agreement
 
@@ -59,18 +59,36 @@ def _quick(reference: Relation, candidate: Relation, rule: TableRule) -> Compari
     if (
         not width
         or width != len(candidate.columns)
-        or len(reference.rows) != len(candidate.rows)
-        or reference.arrow is not None
-        or candidate.arrow is not None
+        or reference.height != candidate.height
+        or (reference.arrow is None) != (candidate.arrow is None)
     ):
         return None
     ordered = rule.order.groups is not None
+    if reference.arrow is not None:
+        return _quick_arrow(reference, candidate, rule, ordered=ordered or bool(rule.order.cuts))
     if not same_list(reference, candidate) and (ordered or rule.order.cuts or not same_bag(reference, candidate)):
         return None
+    return _as_they_stand(reference, candidate, rule, single=trust_in(reference).single)
+
+
+def _quick_arrow(reference: Relation, candidate: Relation, rule: TableRule, *, ordered: bool) -> Comparison | None:
+    if reference.height < LARGE:
+        return None
+    from sqlassay.tables.arrow import plainly_same
+
+    if not plainly_same(reference, candidate, ordered=ordered):
+        return None
+    single = reference.width == 1 and len(reference.arrow.column(0).unique()) == 1
+    return _as_they_stand(reference, candidate, rule, single=single)
+
+
+def _as_they_stand(reference: Relation, candidate: Relation, rule: TableRule, *, single: bool) -> Comparison | None:
+    """The verdict on equal rows with columns in the order in which they stand, where the rule permits that order."""
     if not _identity_permitted(reference, candidate, rule):
         return None
+    width = reference.width
     crossed = rule.columns != "by_name" and names_cross(reference.names, candidate.names, range(width))
-    return _all_the_same(width, not reference.rows, trust_in(reference).single, crossed)
+    return _all_the_same(width, not reference.height, single, crossed)
 
 
 @lru_cache(maxsize=512)

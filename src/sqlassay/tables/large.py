@@ -7,8 +7,6 @@ behind the words, and columns in which two values share a word are compared cell
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from importlib.util import find_spec
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlassay.records.relation import Relation
+from sqlassay.tables.arrow import has_polars
 from sqlassay.tables.encode import Coercions, Meeting, Table, tables_of
 from sqlassay.tables.overlap import Overlap
 from sqlassay.tables.rows import Bench, Plan
@@ -23,11 +22,6 @@ from sqlassay.tables.tolerance import Agreement
 from sqlassay.tables.vectors import NeedsCells, Vector, Words, may_coerce, mix, same_values, vectors_of
 
 _VECTORS: WeakKeyDictionary[Relation, dict[bool, list[Vector]]] = WeakKeyDictionary()
-
-
-@cache
-def _has_polars() -> bool:
-    return find_spec("polars") is not None
 
 
 def _vectors(relation: Relation, polars: bool) -> list[Vector]:
@@ -40,7 +34,7 @@ def _vectors(relation: Relation, polars: bool) -> list[Vector]:
 def bench_for(reference: Relation, candidate: Relation, *, plan: Plan, agree: Agreement, coercions: Coercions) -> Bench:
     """A bench on words; one on plain cells where words would not do."""
     left, right = tables_of(reference, candidate)
-    polars = reference.arrow is not None and candidate.arrow is not None and _has_polars()
+    polars = reference.arrow is not None and candidate.arrow is not None and has_polars()
     try:
         vectors = (_vectors(reference, polars), _vectors(candidate, polars))
     except NeedsCells:

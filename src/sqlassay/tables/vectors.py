@@ -182,6 +182,8 @@ def same_values(one: Vector, two: Vector, left: NDArray[np.int64], right: NDArra
         return False
     if one.nature != two.nature:
         return bool(one.nulls.all() and two.nulls.all())
+    if not np.array_equal(one.nulls[left], two.nulls[right]):
+        return False
     if one.nature == "number":
         if one.whole and two.whole:
             return True

@@ -203,9 +203,9 @@ def _no_regressions(summary: Summary, baseline: Summary | None, rule: NoRegressi
     moved = f"; the data moved under {len(change.moved)}" if change.moved else ""
     if rule.level is None:
         if broken:
-            return result(
-                State.FAILED, f"{len(broken)} case(s) passed in {baseline.run_id} and fail now{named}{moved}", broken
-            )
+            gone = f"; {len(lost)} more are unscored now ({', '.join(lost[:_NAMED])})" if lost else ""
+            said = f"{len(broken)} case(s) passed in {baseline.run_id} and fail now{named}{gone}{moved}"
+            return result(State.FAILED, said, broken)
         if lost:
             return result(
                 State.CANNOT_TELL,

@@ -50,6 +50,18 @@ def are_twins(one: str, other: str, *, databases: tuple[str | None, str | None] 
             "SELECT name FROM emp WHERE id IN (SELECT d.emp_id FROM dept d WHERE 'x' = d.label)",
         ),
         ("SELECT a FROM nowhere  WHERE  b", "SELECT a FROM nowhere WHERE b"),
+        (
+            "SELECT e.name FROM emp e JOIN emp m ON e.boss = m.id WHERE m.pay > 5",
+            "SELECT e.name FROM emp m JOIN emp e ON m.id = e.boss WHERE m.pay > 5",
+        ),
+        (
+            "SELECT a.name FROM emp a JOIN emp b ON a.boss = b.id JOIN emp c ON b.boss = c.id WHERE c.name = 'emp'",
+            "SELECT z.name FROM emp x, emp y, emp z WHERE z.boss = y.id AND y.boss = x.id AND x.name = 'emp'",
+        ),
+        (
+            "SELECT e.name FROM emp e JOIN emp m ON e.boss = m.id LEFT JOIN dept d ON d.emp_id = m.id",
+            "SELECT e.name FROM emp m JOIN emp e ON e.boss = m.id LEFT JOIN dept d ON d.emp_id = m.id",
+        ),
     ],
 )
 def test_equivalent_golds_are_twins(one: str, other: str) -> None:
@@ -66,6 +78,14 @@ def test_equivalent_golds_are_twins(one: str, other: str) -> None:
         (
             "SELECT e.name FROM emp e JOIN emp m ON e.boss = m.id",
             "SELECT m.name FROM emp e JOIN emp m ON e.boss = m.id",
+        ),
+        (
+            "SELECT e.name FROM emp e JOIN emp m ON e.boss = m.id WHERE m.pay > 5",
+            "SELECT e.name FROM emp m JOIN emp e ON e.boss = m.id WHERE e.pay > 5",
+        ),
+        (
+            "SELECT e.name FROM emp e LEFT JOIN emp m ON e.boss = m.id",
+            "SELECT e.name FROM emp m LEFT JOIN emp e ON e.boss = m.id",
         ),
         ("SELECT name FROM emp UNION SELECT label FROM dept", "SELECT name FROM emp UNION ALL SELECT label FROM dept"),
         ("SELECT name FROM emp EXCEPT SELECT label FROM dept", "SELECT label FROM dept EXCEPT SELECT name FROM emp"),

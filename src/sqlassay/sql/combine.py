@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlassay.sql.bind import Binder
+from sqlassay.sql.instances import renumbered
 from sqlassay.sql.scope import Outcome, Output, Scope, Value, bounded, numbered, ordered
 
 
@@ -72,4 +73,4 @@ def tables_of(scope: Scope) -> tuple[str, ...]:
 
 def whole_text(outcome: Outcome) -> str:
     """The canonical text of a whole statement."""
-    return numbered(outcome.canonical)
+    return numbered(renumbered(outcome.canonical))

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sqlassay.agents import registry
-from sqlassay.agents.settings import Secrets
 from sqlassay.errors import ConfigError, MissingExtra
+from sqlassay.records.environment import Secrets
 
 
 @pytest.mark.parametrize(
@@ -91,3 +91,4 @@ def test_secrets_leave_no_trace_in_messages() -> None:
     filled = secrets.fill({"a": ["Bearer ${TOKEN}", "${HOST}", "${PORT:-80}"], "n": 1}, where="agent")
     assert filled == {"a": ["Bearer tok-12345", "db", "80"], "n": 1}
     assert secrets.redact("failed with tok-12345") == "failed with ***"
+    assert secrets.fill("$${TOKEN}", where="agent") == "${TOKEN}"

@@ -140,6 +140,16 @@ async def test_python_may_be_async_fail_or_hang() -> None:
     assert (await PythonRetriever(failing).retrieve("q")).error == "KeyError: 'q'"
 
 
+async def test_secrets_have_defaults_and_stay_out_of_errors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SHOP_TOKEN", "s3cret-host.invalid")
+    settings = {"kind": "http", "url": "${SHOP_SCHEME:-http}://${SHOP_TOKEN}:1/", "headers": {"A": "${SHOP_TOKEN}\n"}}
+    retriever = registry.build(settings, base_dir=str(tmp_path))
+    answer = await retriever.retrieve("q", timeout_s=5)
+    await retriever.close()
+    assert "***" in (answer.error or "")
+    assert "s3cret" not in (answer.error or "")
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -16,10 +16,11 @@ from sqlassay.agents.base import Agent
 from sqlassay.agents.documents import SETTINGS, DocumentReader
 from sqlassay.agents.fields import brief, did_you_mean, kind_of
 from sqlassay.agents.process import Process, ProcessSettings, describe_exit
-from sqlassay.agents.settings import Secrets, check_known, optional_mapping, optional_text, seconds, whole
+from sqlassay.agents.settings import check_known, optional_mapping, optional_text, seconds, whole
 from sqlassay.agents.template import check_placeholders, default_body, fields_of, fill
 from sqlassay.errors import AgentFailure, ConfigError, ExtractionError
 from sqlassay.records.ask import Ask
+from sqlassay.records.environment import Secrets
 from sqlassay.records.turn import Turn
 
 KIND = "command"

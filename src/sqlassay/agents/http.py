@@ -15,7 +15,6 @@ from sqlassay.agents.fields import brief, did_you_mean
 from sqlassay.agents.polling import Polling
 from sqlassay.agents.projection import compiled, found_at
 from sqlassay.agents.settings import (
-    Secrets,
     check_known,
     optional_mapping,
     optional_text,
@@ -28,6 +27,7 @@ from sqlassay.agents.template import TextTemplate, as_text, check_placeholders, 
 from sqlassay.agents.transport import Request, Response, Transport
 from sqlassay.errors import AgentFailure, ConfigError, ExtractionError
 from sqlassay.records.ask import Ask
+from sqlassay.records.environment import Secrets
 from sqlassay.records.turn import Turn
 
 KIND = "http"

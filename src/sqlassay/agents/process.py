@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlassay.agents.settings import Secrets
 from sqlassay.errors import AgentFailure, AgentUnreachable
+from sqlassay.records.environment import Secrets
 
 _TAIL = 4_000
 _NOISE_LINES = 10_000

@@ -12,8 +12,8 @@ from typing import Any
 
 import httpx
 
-from sqlassay.agents.settings import Secrets
 from sqlassay.errors import AgentFailure, AgentUnreachable
+from sqlassay.records.environment import Secrets
 
 _RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
 _GATEWAY = frozenset({408, 425, 429, 502, 503, 504})

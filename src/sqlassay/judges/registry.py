@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib import import_module
@@ -13,10 +11,10 @@ from typing import Any
 from sqlassay.errors import ConfigError
 from sqlassay.judges.base import METRICS, Judge
 from sqlassay.judges.chat import Endpoint
+from sqlassay.records.environment import Secrets
 
 _KINDS = ("deepeval",)
 _KNOWN = ("kind", "metrics", "model", "base_url", "api_key", "timeout_s")
-_VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)\}")
 
 
 def build(settings: Mapping[str, Any]) -> Judge:
@@ -41,7 +39,7 @@ def build(settings: Mapping[str, Any]) -> Judge:
     endpoint = Endpoint(
         base_url=_text(settings, "base_url"),
         model=_text(settings, "model"),
-        api_key=None if secret is None else _filled(str(secret), "api_key"),
+        api_key=None if secret is None else Secrets().fill(str(secret), where="judge.api_key"),
         timeout_s=float(timeout),
     )
     if not endpoint.base_url.startswith(("http://", "https://")):
@@ -69,17 +67,7 @@ def _text(settings: Mapping[str, Any], key: str) -> str:
     value = settings.get(key)
     if not isinstance(value, str) or not value:
         raise ConfigError(f"judge.{key} is missing")
-    return _filled(value, key)
-
-
-def _filled(text: str, key: str) -> str:
-    def one(match: re.Match[str]) -> str:
-        value = os.environ.get(match.group(1))
-        if value is None:
-            raise ConfigError(f"judge.{key}: the environment variable {match.group(1)} is not set")
-        return value
-
-    return _VARIABLE.sub(one, text)
+    return str(Secrets().fill(value, where=f"judge.{key}"))
 
 
 def _near(word: str, known: tuple[str, ...]) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlassay.errors import ConfigError
+from sqlassay.records.environment import Secrets
 from sqlassay.records.trial import Direct
 from sqlassay.retrievers.base import Retriever, known_settings, read_answer
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     import httpx
 
 _SETTINGS = ("kind", "name", "url", "method", "headers", "map", "hide_url", "dialect", "timeout_s", "body")
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
 _LARGEST = 64 * 1024 * 1024
 
 
@@ -31,32 +29,25 @@ def build(settings: Mapping[str, Any], *, base_dir: str) -> Retriever:  # noqa: 
         ConfigError: a setting is unknown or wrong, or an environment variable is not set.
     """
     known_settings(settings, _SETTINGS, kind="http")
+    secrets = Secrets()
     written = settings.get("url")
-    url = _filled(written) if isinstance(written, str) else ""
+    url = secrets.fill(written, where="retriever.url") if isinstance(written, str) else ""
     if not url.lower().startswith(("http://", "https://")):
         raise ConfigError("retriever.url: expected an http or https address")
-    headers = {str(name): _filled(str(value)) for name, value in dict(settings.get("headers") or {}).items()}
+    headers = {str(name): str(value) for name, value in dict(settings.get("headers") or {}).items()}
+    hide_url = settings.get("hide_url")
     return HttpRetriever(
         url,
-        headers=headers,
+        headers=secrets.fill(headers, where="retriever.headers"),
         method=str(settings.get("method") or "POST").upper(),
         extra=dict(settings.get("body") or {}),
         paths={str(name): str(path) for name, path in dict(settings.get("map") or {}).items()},
-        hide_url=None if settings.get("hide_url") is None else _filled(str(settings["hide_url"])),
+        hide_url=None if hide_url is None else secrets.fill(str(hide_url), where="retriever.hide_url"),
         name=str(settings.get("name") or "http"),
         dialect=settings.get("dialect"),
         timeout_s=settings.get("timeout_s"),
+        secrets=secrets,
     )
-
-
-def _filled(text: str) -> str:
-    def value(match: re.Match[str]) -> str:
-        found = os.environ.get(match.group(1))
-        if found is None:
-            raise ConfigError(f"retriever: the environment variable {match.group(1)} is not set")
-        return found
-
-    return _VARIABLE.sub(value, text)
 
 
 class HttpRetriever:
@@ -74,8 +65,10 @@ class HttpRetriever:
         name: str = "http",
         dialect: str | None = None,
         timeout_s: float | None = None,
+        secrets: Secrets | None = None,
     ) -> None:
         self.name = name
+        self._secrets = secrets or Secrets()
         self._url = url
         self._headers = dict(headers or {})
         self._method = method
@@ -136,7 +129,7 @@ class HttpRetriever:
                     self._method, url, json=body, headers=self._headers, timeout=limit_s
                 )
         except httpx.HTTPError as error:
-            return None, f"{type(error).__name__}: {error}".rstrip(": ")
+            return None, self._secrets.redact(f"{type(error).__name__}: {error}".rstrip(": "))
         if response.status_code >= 400:
             return None, f"HTTP {response.status_code}"
         if len(response.content) > _LARGEST:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlassay.datasets.marked import Marked
 from sqlassay.errors import ConfigError
+from sqlassay.records.environment import expand
 from sqlassay.records.strict import Path, Problem, dotted
-
-_VARIABLE = re.compile(r"\$(?:\{(?P<name>[^}:]*)(?::-(?P<default>[^}]*))?\}|(?P<escape>\$)(?=\{))")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(slots=True)
@@ -79,19 +76,8 @@ def fill(tree: Tree, value: Any, path: Path, environment: Mapping[str, str]) -> 
     if not isinstance(value, str) or "${" not in value:
         return value
 
-    def replace(match: re.Match[str]) -> str:
-        if match["escape"]:
-            return "$"
-        name = match["name"]
-        if not _NAME.fullmatch(name):
-            tree.bad(path, f"{match.group()!r} names no environment variable", "write $${ for a literal ${")
-            tree.unfilled = True
-            return ""
-        found: str | None = environment.get(name, match["default"])
-        if found is None:
-            tree.bad(path, f"the environment variable {name} is not set", f"export {name}=...")
-            tree.unfilled = True
-            return ""
-        return found
+    def missing(message: str, hint: str) -> None:
+        tree.bad(path, message, hint)
+        tree.unfilled = True
 
-    return _VARIABLE.sub(replace, value)
+    return expand(value, environment, missing=missing)

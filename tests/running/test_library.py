@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -140,3 +142,20 @@ def test_a_plain_script_needs_no_main_guard_and_ends(url: str, tmp_path: Path) -
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "1.0\n", "")
+
+
+def test_a_warm_worker_knows_where_the_caller_is_and_what_lies_there_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder, rows in (("a", "(1), (2)"), ("b", "(1)")):
+        (tmp_path / folder).mkdir()
+        with closing(sqlite3.connect(tmp_path / folder / "films.db")) as connection:
+            connection.executescript(f"CREATE TABLE t (n); INSERT INTO t VALUES {rows};")
+    counted = []
+    for folder in ("a", "b"):
+        monkeypatch.chdir(tmp_path / folder)
+        score = score_sql("SELECT n FROM t", "SELECT n FROM t", database="sqlite:///films.db")
+        counted.append(score.evidence["execution"]["gold_rows"])
+    (tmp_path / "a" / "films.db").replace(tmp_path / "b" / "films.db")
+    score = score_sql("SELECT n FROM t", "SELECT n FROM t", database="sqlite:///films.db")
+    assert [*counted, score.evidence["execution"]["gold_rows"]] == [2, 1, 2]

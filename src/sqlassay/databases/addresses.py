@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -72,6 +73,21 @@ def server_address(url: str, *, name: str) -> Address:
         database=unquote(parts.path.removeprefix("/")) or None,
         options=options,
     )
+
+
+_FILE_URL = re.compile(r"(?P<scheme>(?:sqlite|duckdb)(?:\+\w+)?):///(?P<path>[^?]*)(?P<rest>\?.*)?", re.DOTALL)
+
+
+def absolute_url(url: str, base: str) -> str:
+    """The URL with the path of a file engine made absolute, counted from the folder `base`; others as they are.
+
+    >>> absolute_url("sqlite:///films.db", "/data"), absolute_url("mysql://db/films", "/data")
+    ('sqlite:////data/films.db', 'mysql://db/films')
+    """
+    found = _FILE_URL.fullmatch(url)
+    if found is None or found["path"].startswith((":memory:", "file:")) or not found["path"]:
+        return url
+    return f"{found['scheme']}:///{os.path.normpath(os.path.join(base, found['path']))}{found['rest'] or ''}"
 
 
 def file_path(url: str, *, name: str) -> Path:

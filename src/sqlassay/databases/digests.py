@@ -37,3 +37,16 @@ def file_digest(path: Path) -> str:
         except OSError:
             parts.append(None)
     return digest(parts)
+
+
+FileIdentity = tuple[int, int, int, int]
+
+
+def file_identity(path: Path) -> FileIdentity:
+    """Device, inode, size and time of last change: another value means that something else lies at this path.
+
+    Raises:
+        OSError: nothing lies there.
+    """
+    status = path.stat()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns

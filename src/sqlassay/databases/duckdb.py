@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from typing import Any
 
 from sqlassay.databases.addresses import file_path
 from sqlassay.databases.base import Capabilities
-from sqlassay.databases.digests import file_digest, fingerprinted
+from sqlassay.databases.digests import FileIdentity, file_digest, file_identity, fingerprinted
 from sqlassay.databases.duckdb_errors import error_kind
 from sqlassay.databases.duckdb_schema import read_schema
 from sqlassay.databases.duckdb_values import Layout, layout_of
@@ -53,6 +54,8 @@ _DENIED_CALLS = words(
     "shellfs pragma_database_list duckdb_databases duckdb_settings duckdb_temporary_files nextval currval "
     "enable_profiling disable_profiling load_aws_credentials from_substrait get_substrait shell"
 )
+_NAME_PART = re.compile(r'"(?:[^"]|"")*"|[^".\s]+')
+_QUALIFIED = re.compile(rf"(?:{_NAME_PART.pattern})(?:\.(?:{_NAME_PART.pattern}))*")
 _READERS = ("read_", "scan_", "load_")
 _ARROW_ROWS = 5000
 """Results up to this height become plain rows."""
@@ -72,18 +75,23 @@ def open_database(url: str, *, name: str) -> DuckdbDatabase:
     except ImportError:
         raise MissingExtra("DuckDB", needs="duckdb") from None
     assert pa is not None
-    path = file_path(url, name=name)
+    assert duckdb is not None
+    return DuckdbDatabase(file_path(url, name=name), url=url, name=name)
+
+
+def _opened(path: Path, *, name: str) -> Any:
+    import duckdb
+
     try:
-        connection = _opened(duckdb, path)
+        return _configured(duckdb, path)
     except duckdb.Error as error:
         raise DatabaseUnavailable(
             f"database {name!r}: {str(path)!r} cannot be opened as DuckDB: {_first_line(error)}",
             hint="another process (or this one) may have the file open for writing; close it there",
         ) from None
-    return DuckdbDatabase(connection, path, url=url, name=name)
 
 
-def _opened(duckdb: Any, path: Path) -> Any:
+def _configured(duckdb: Any, path: Path) -> Any:
     settings = dict(_SETTINGS, memory_limit=f"{Limits().memory_bytes // 2**20}MiB")
     try:
         return duckdb.connect(str(path), read_only=True, config=settings)
@@ -100,15 +108,35 @@ class DuckdbDatabase:
 
     capabilities = CAPABILITIES
 
-    def __init__(self, connection: Any, path: Path, *, url: str, name: str) -> None:
+    def __init__(self, path: Path, *, url: str, name: str) -> None:
         self.name = name
         self.url = url
         self._path = path.absolute()
-        self._connection = connection
+        self._open()
+
+    def _open(self) -> None:
+        self._identity = self._identity_now()
+        self._connection = _opened(self._path, name=self.name)
         self._schema: Schema | None = None
+
+    def _identity_now(self) -> FileIdentity:
+        try:
+            return file_identity(self._path)
+        except OSError:
+            raise DatabaseUnavailable(f"database {self.name!r}: {str(self._path)!r} is gone") from None
+
+    def _reopen_if_replaced(self) -> None:
+        """The file that is open cannot change, but another one may have been put in its place."""
+        if self._identity_now() != self._identity:
+            self._connection.close()
+            self._open()
 
     def schema(self) -> Schema:
         """Tables and views; read once, since the file cannot change while it is open."""
+        self._reopen_if_replaced()
+        return self._schema_now()
+
+    def _schema_now(self) -> Schema:
         if self._schema is None:
             self._schema = fingerprinted(read_schema(lambda sql: self._connection.execute(sql).fetchall()))
         return self._schema
@@ -121,7 +149,8 @@ class DuckdbDatabase:
 
     @contextmanager
     def session(self) -> Iterator[DuckdbSession]:
-        yield DuckdbSession(self._connection, self.schema)
+        self._reopen_if_replaced()
+        yield DuckdbSession(self._connection, self._schema_now)
 
     def close(self) -> None:
         self._connection.close()
@@ -240,8 +269,10 @@ def _relation(table: Any, layout: Layout, truncated: bool, limits: Limits) -> Re
 
 
 def _local(name: str) -> str:
-    """`main.t` as `t`, `memory.main.t AS x` as `t`, in lower case."""
-    parts = [part.strip('"').lower() for part in name.partition(" AS ")[0].split(".")]
+    """`main.t` as `t`, `memory.main.t AS x TABLESAMPLE System(5 PERCENT)` as `t`, in lower case."""
+    found = _QUALIFIED.match(name)
+    written = name if found is None else found[0]
+    parts = [part.strip('"').replace('""', '"').lower() for part in _NAME_PART.findall(written)]
     return ".".join(part for part in parts[-2:] if part != "main") or parts[-1]
 
 

@@ -36,7 +36,7 @@ _BY_MESSAGE: tuple[tuple[re.Pattern[str], ErrorKind], ...] = tuple(
          ErrorKind.UNKNOWN_COLUMN),
         (r"out of range|cannot be negative", ErrorKind.RUNTIME),
         (r"cannot compare|cannot mix|explicit type cast|could not convert|unimplemented type for cast|"
-         r"mismatch type|type mismatch|can only be applied to|cannot cast|cannot be cast|can't be cast", ErrorKind.TYPE),
+         r"mismatch type|type mismatch|can only be applied to|cannot (be )?cast|can't be cast", ErrorKind.TYPE),
         (r"syntax error|unterminated|clause", ErrorKind.SYNTAX),
     )
 )  # fmt: skip

@@ -23,7 +23,7 @@ from sqlassay.databases.lexer import (
 )
 from sqlassay.databases.mysql_errors import error_kind, is_interruption
 from sqlassay.databases.mysql_guard import forbidden
-from sqlassay.databases.mysql_schema import fingerprint_of, read_schema, right_warnings
+from sqlassay.databases.mysql_schema import fingerprint_of, read_schema, right_warnings, stamp_of
 from sqlassay.databases.mysql_values import column_of, converters
 from sqlassay.databases.sizes import ByteCount
 from sqlassay.databases.watchdog import Alarm, deadline
@@ -75,6 +75,7 @@ class MysqlDatabase:
         self.url = redact(url)
         self._address = server_address(url, name=name)
         self._schema: Schema | None = None
+        self._stamp = ""
         self._connect()
 
     def _connect(self) -> None:
@@ -101,9 +102,10 @@ class MysqlDatabase:
         return without_secret(text, self._address.password)
 
     def schema(self) -> Schema:
-        """Tables and views of the database in the URL; read once per connection."""
-        if self._schema is None:
-            self._schema = read_schema(self._ask)
+        """Tables and views of the database in the URL; read again only when one was made, altered or dropped."""
+        stamp = stamp_of(self._ask)
+        if self._schema is None or stamp != self._stamp:
+            self._schema, self._stamp = read_schema(self._ask), stamp
         return self._schema
 
     def fingerprint(self) -> str:
@@ -145,7 +147,7 @@ class MysqlDatabase:
         try:
             yield MysqlSession(
                 self._connection,
-                self.schema(),
+                self._schema or self.schema(),
                 kill=self._kill,
                 clean=self._clean,
                 families=self._families,

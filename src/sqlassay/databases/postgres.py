@@ -13,7 +13,7 @@ from sqlassay.databases.base import Capabilities
 from sqlassay.databases.lexer import refusal, statement_count, tokens, unsendable
 from sqlassay.databases.postgres_errors import error_kind
 from sqlassay.databases.postgres_guard import forbidden
-from sqlassay.databases.postgres_schema import fingerprint_of, read_schema, right_warnings
+from sqlassay.databases.postgres_schema import fingerprint_of, read_schema, right_warnings, stamp_of
 from sqlassay.databases.postgres_values import Catalogue, register_loaders
 from sqlassay.databases.sizes import ByteCount
 from sqlassay.databases.watchdog import Alarm, deadline
@@ -61,6 +61,7 @@ class PostgresDatabase:
         self._secret = server_address(url, name=name).password
         self._conninfo = "postgresql://" + url.partition("://")[2]
         self._schema: Schema | None = None
+        self._stamp = ""
         self._connect()
 
     def _connect(self) -> None:
@@ -104,9 +105,11 @@ class PostgresDatabase:
         return without_secret(str(error).strip(), self._secret)
 
     def schema(self) -> Schema:
-        """Tables and views; read once per connection."""
-        if self._schema is None:
-            self._schema = read_schema(self._ask)
+        """Tables and views; read again only when something was made, altered or dropped."""
+        stamp = stamp_of(self._ask)
+        if self._schema is None or stamp != self._stamp:
+            self._schema, self._stamp = read_schema(self._ask), stamp
+            self._catalogue = Catalogue(self._connection)
         return self._schema
 
     def fingerprint(self) -> str:

@@ -15,7 +15,7 @@ import apsw
 
 from sqlassay.databases.addresses import file_path
 from sqlassay.databases.base import Capabilities
-from sqlassay.databases.digests import file_digest, fingerprinted
+from sqlassay.databases.digests import FileIdentity, file_digest, file_identity, fingerprinted
 from sqlassay.databases.lexer import refusal, statement_count, tokens, unsendable, words
 from sqlassay.databases.sizes import ByteCount
 from sqlassay.databases.sqlite_account import Events, Relations, account_of, relations_of
@@ -76,15 +76,35 @@ class SqliteDatabase:
         self.url = url
         self._path = path.absolute()
         self._guard = _Guard()
-        self._connection = _connect(self._path, name=name)
+        self._closed = False
+        self._open()
+
+    def _open(self) -> None:
+        self._identity = self._identity_now()
+        self._connection = _connect(self._path, name=self.name)
         self._connection.authorizer = self._guard.authorize
         self._connection.set_progress_handler(self._guard.is_late, _STEPS)
         self._schema: Schema | None = None
         self._schema_version: int | None = None
-        self._closed = False
+
+    def _identity_now(self) -> FileIdentity:
+        try:
+            return file_identity(self._path)
+        except OSError:
+            raise DatabaseUnavailable(f"database {self.name!r}: {str(self._path)!r} is gone") from None
+
+    def _reopen_if_replaced(self) -> None:
+        """SQLite goes on reading a file that was removed, and pages it holds of one that was written over."""
+        if self._identity_now() != self._identity:
+            self._connection.close()
+            self._open()
 
     def schema(self) -> Schema:
         """Tables and views of the main database; read again only when SQLite's schema counter moved."""
+        self._reopen_if_replaced()
+        return self._schema_now()
+
+    def _schema_now(self) -> Schema:
         version = self._ask("PRAGMA schema_version")[0][0]
         if self._schema is None or version != self._schema_version:
             self._schema = fingerprinted(read_schema(self._ask))
@@ -93,7 +113,7 @@ class SqliteDatabase:
         return self._schema
 
     def _known(self) -> Relations:
-        self.schema()
+        self._schema_now()
         return self._relations
 
     def fingerprint(self) -> str:
@@ -104,6 +124,7 @@ class SqliteDatabase:
 
     @contextmanager
     def session(self) -> Iterator[SqliteSession]:
+        self._reopen_if_replaced()
         self._ask("BEGIN")
         try:
             yield SqliteSession(self._connection, self._guard, self._known)

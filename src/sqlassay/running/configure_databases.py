@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
+from sqlassay.databases.addresses import absolute_url
 from sqlassay.records.config import DatabaseSettings, redact
 from sqlassay.records.strict import Path, unknown
 from sqlassay.running.settings_tree import Tree, fill
@@ -96,7 +97,6 @@ def _one(tree: Tree, value: Any, path: Path, base: str) -> DatabaseSettings:
 
 
 _FILE_ENGINES = {".db": "sqlite", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".duckdb": "duckdb", ".ddb": "duckdb"}
-_FILE_URL = re.compile(r"(?P<scheme>(?:sqlite|duckdb)(?:\+\w+)?):///(?P<path>[^?]*)(?P<rest>\?.*)?", re.DOTALL)
 
 
 def _url(tree: Tree, text: str, path: Path, base: str) -> str:
@@ -107,7 +107,4 @@ def _url(tree: Tree, text: str, path: Path, base: str) -> str:
             tree.bad(path, "is no database URL", "write sqlite:///file.db, duckdb:///file.duckdb or postgresql://...")
             return text
         text = f"{engine}:///{text}"
-    found = _FILE_URL.fullmatch(text)
-    if found is None or found["path"].startswith((":memory:", "file:")) or not found["path"]:
-        return text
-    return f"{found['scheme']}:///{os.path.normpath(os.path.join(base, found['path']))}{found['rest'] or ''}"
+    return absolute_url(text, base)

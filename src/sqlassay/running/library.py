@@ -7,11 +7,13 @@ with the worker and not with the caller.
 from __future__ import annotations
 
 import atexit
+import os
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from sqlassay.databases.addresses import absolute_url
 from sqlassay.datasets.shorthand import spell_out
 from sqlassay.errors import UsageError
 from sqlassay.metrics.score import score
@@ -115,7 +117,7 @@ def score_sql(
     job = Job(
         case=case,
         turn=_turn(candidate),
-        address=Address(name="default", url=database),
+        address=Address(name="default", url=absolute_url(database, os.getcwd())),
         settings=replace(settings, **chosen),
         limits=replace(limits, timeout_s=timeout),
         whole=True,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -33,6 +35,8 @@ TOOLS: Mapping[str, tuple[str, ...]] = {
     "ask": ("ask_user", "ask_human", "human", "human_assistance", "request_clarification"),
 }
 """Tool names of `SQLDatabaseToolkit`, and the names under which agents ask their user."""
+
+_PRINTED_INTERRUPT = re.compile(r"[\[(]*Interrupt\(value=(.*?), (?:id|resumable|ns|when|interrupt_id)=", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,11 +294,23 @@ def _transcript(found: _Read, tools: Toolbox, names: Mapping[str, tuple[str, ...
     return replace(transcript, usage=replace(transcript.usage, latency_s=found.latency_s))
 
 
+def _printed_question(text: str) -> str | None:
+    """The words of an interrupt that was written to the log as Python prints it."""
+    printed = _PRINTED_INTERRUPT.match(text) if len(text) < 100_000 else None
+    if printed is None:
+        return None
+    try:
+        value = ast.literal_eval(printed[1])
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        return None
+    return _question({"value": value})
+
+
 def _question(interrupt: Any) -> str | None:
     """The words of an interrupt; one that asks to approve tool calls is described by its first request."""
     value = interrupt.get("value", interrupt) if isinstance(interrupt, Mapping) else interrupt
     if isinstance(value, str):
-        return value
+        return _printed_question(value) or value
     if isinstance(value, list):
         return next((text for text in map(_question, value) if text), None)
     for key in ("question", "query", "message", "description", "prompt", "text"):

@@ -122,6 +122,11 @@ def test_a_lost_run_is_a_budget_stop_with_a_gap() -> None:
 def test_an_interrupt_asks_and_a_call_that_waits_for_approval_did_not_run() -> None:
     asked = read({"messages": [human("q")], "__interrupt__": [{"value": "Which year?", "id": "i"}]})
     assert (asked.status, asked.status_source.value, asked.answer) == ("CLARIFICATION", "typed", "Which year?")
+    for printed in (
+        "Interrupt(value='Which year?', id='i')",
+        "(Interrupt(value={'question': 'Which year?'}, id='i'),)",
+    ):
+        assert read({"messages": [human("q")], "__interrupt__": printed}).answer == "Which year?"
     request = {"action_requests": [{"name": "sql_db_query", "args": {"query": SQL}, "description": "Run it?"}]}
     held = read({"messages": [human("q"), ai("", query(SQL))], "__interrupt__": [{"value": request}]})
     assert facts(held) == [(SQL, "query", False, None)]

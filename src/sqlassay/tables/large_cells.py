@@ -1,4 +1,4 @@
-"""How many cells are right in a large result? Rows that are alone on their shelf are counted all at once.
+"""How many cells are right in a large result? Rows alone on their shelf and small shelves are counted all at once.
 
 The rest goes the way of small results, shelf by shelf.
 """
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sqlassay.tables.large import LargeBench
 from sqlassay.tables.pairing import Pair
 from sqlassay.tables.shelves import Tally, tally, whole_rows
+from sqlassay.tables.small_shelves import small_shelves
 from sqlassay.tables.vectors import Words, mix
 
 Places = NDArray[np.int64]
@@ -31,6 +32,21 @@ def matched_cells(bench: LargeBench, pairs: Sequence[Pair], key: tuple[Pair, ...
             total += len(singles[0])
         else:
             total += int(bench.close_cells(pair.reference, pair.candidate, *singles).sum())
+    if not len(shared[0]):
+        return Tally(cells=total)
+    known = np.unique(words[0][shared[0]])
+    shelves = [np.searchsorted(known, words[side][shared[side]]) for side in (0, 1)]
+
+    def score(one: Places, two: Places) -> Places:
+        cells = np.full(len(one), len(key), dtype=np.int64)
+        for pair in pairs:
+            if pair not in key:
+                cells += bench.close_cells(pair.reference, pair.candidate, shared[0][one], shared[1][two])
+        return cells
+
+    found_cells, done = small_shelves(shelves[0], shelves[1], len(known), score)
+    total += found_cells
+    shared = (shared[0][~done[shelves[0]]], shared[1][~done[shelves[1]]])
     if not len(shared[0]):
         return Tally(cells=total)
     meetings = [bench.meeting(pair.reference, pair.candidate) for pair in pairs]

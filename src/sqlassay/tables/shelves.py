@@ -16,6 +16,8 @@ from sqlassay.tables.tolerance import Agreement
 Row = tuple[Any, ...]
 
 _TRY_ALL: Final = 4
+_AT_ONCE: Final = 2000
+"""Reference rows from which small shelves are counted all at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,10 @@ def tally(
     A shelf with more than `limit` rows on a side is solved by a bound: identical rows first, then the rest paired in
     sorted order. That is an assignment, so the bound never counts more cells than the best one.
     """
+    score = scorer(tolerant, agree)
+    cells = 0
+    if len(reference) >= _AT_ONCE:
+        cells, (reference, candidate), keys = _at_once(reference, candidate, keys, tolerant, agree)
     shelves: dict[Any, tuple[list[Row], list[Row]]] = {}
     for key, row in zip(keys[0], reference, strict=True):
         shelf = shelves.get(key)
@@ -50,8 +56,7 @@ def tally(
         shelf = shelves.get(key)
         if shelf is not None:
             shelf[1].append(row)
-    cells, large = 0, False
-    score = scorer(tolerant, agree)
+    large = False
     exact = not any(tolerant)
     for left, right in shelves.values():
         if not right:
@@ -65,6 +70,30 @@ def tally(
             continue
         cells += _assigned(left, right, score, tolerant, agree, exact=exact)
     return Tally(cells=cells, large=large)
+
+
+def _at_once(
+    reference: Sequence[Row],
+    candidate: Sequence[Row],
+    keys: tuple[Sequence[Any], Sequence[Any]],
+    tolerant: Sequence[bool],
+    agree: Agreement,
+) -> tuple[int, tuple[Sequence[Row], Sequence[Row]], tuple[Sequence[Any], Sequence[Any]]]:
+    """Matched cells on all small shelves in one pass, and the rows and keys of the others."""
+    import numpy as np
+
+    from sqlassay.tables.small_shelves import by_codes, small_shelves
+
+    numbers: dict[Any, int] = {}
+    here = [numbers.setdefault(key, len(numbers)) for key in keys[0]]
+    there = [numbers.get(key, len(numbers)) for key in keys[1]]
+    score = by_codes(reference, candidate, tolerant, agree)
+    count = len(numbers) + 1
+    cells, done = small_shelves(np.array(here), np.array(there, dtype=np.int64), count, score)
+    open_ = [not finished for finished in done.tolist()]
+    left = [row for row, shelf in zip(reference, here, strict=True) if open_[shelf]]
+    right = [row for row, shelf in zip(candidate, there, strict=True) if open_[shelf]]
+    return cells, (left, right), ([n for n in here if open_[n]], [n for n in there if open_[n]])
 
 
 def scorer(tolerant: Sequence[bool], agree: Agreement) -> Callable[[Row, Row], int]:

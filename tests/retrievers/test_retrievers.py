@@ -140,14 +140,18 @@ async def test_python_may_be_async_fail_or_hang() -> None:
     assert (await PythonRetriever(failing).retrieve("q")).error == "KeyError: 'q'"
 
 
-async def test_secrets_have_defaults_and_stay_out_of_errors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("SHOP_TOKEN", "s3cret-host.invalid")
-    settings = {"kind": "http", "url": "${SHOP_SCHEME:-http}://${SHOP_TOKEN}:1/", "headers": {"A": "${SHOP_TOKEN}\n"}}
+@pytest.mark.parametrize("secret", ["s3cret\n", "s3crét"])
+async def test_settings_are_filled_and_no_secret_is_in_an_error(
+    server: _Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, secret: str
+) -> None:
+    monkeypatch.setenv("SHOP_TOKEN", secret)
+    address = url(server, "/nested").removeprefix("http")
+    settings = {"kind": "http", "url": "${SHOP_SCHEME:-http}" + address, "headers": {"A": "${SHOP_TOKEN}"}}
     retriever = registry.build(settings, base_dir=str(tmp_path))
-    answer = await retriever.retrieve("q", timeout_s=5)
+    answer = await retriever.retrieve("q")
     await retriever.close()
-    assert "***" in (answer.error or "")
-    assert "s3cret" not in (answer.error or "")
+    assert answer.error
+    assert "s3cr" not in answer.error
 
 
 @pytest.mark.parametrize(

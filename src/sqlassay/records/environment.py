@@ -65,9 +65,9 @@ class Secrets:
         return value
 
     def keep(self, value: str) -> None:
-        """Take this value out of messages too."""
-        if len(value) >= _SHORT:
-            self._values.add(value)
+        """Take this value out of messages too, also where the blanks around it are written otherwise."""
+        if len(value.strip()) >= _SHORT:
+            self._values.add(value.strip())
 
     def redact(self, text: str) -> str:
         """`text` with every secret replaced by `***`.

@@ -128,7 +128,7 @@ class HttpRetriever:
                 response = await self._client.request(
                     self._method, url, json=body, headers=self._headers, timeout=limit_s
                 )
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             return None, self._secrets.redact(f"{type(error).__name__}: {error}".rstrip(": "))
         if response.status_code >= 400:
             return None, f"HTTP {response.status_code}"

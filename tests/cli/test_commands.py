@@ -290,6 +290,26 @@ def test_init_writes_a_configuration_that_runs(capsys: pytest.CaptureFixture[str
     assert run_command(["init", "fresh", "--database", "shop.db"]) == 2
 
 
+@pytest.mark.parametrize(
+    "table", ["order items", "order", "Straße", "a: b #c", 'so "called"', "it's", "2024", "x\\y", "s.t"]
+)
+def test_init_copes_with_any_name(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sys.modules.pop("my_agent", None)
+    database = sqlite3.connect(tmp_path / "a shop: #1.db")
+    quoted = table.replace('"', '""')
+    database.executescript(f'CREATE TABLE "{quoted}" (n); INSERT INTO "{quoted}" VALUES (7); CREATE VIEW a AS SELECT 1')
+    database.close()
+    assert run_command(["init", "--database", "a shop: #1.db"]) == 0
+    assert run_command(["check"]) == 0
+    capsys.readouterr()
+    assert run_command(["run", "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["metrics"]["execution.executable"]["mean"] == 1.0
+
+
 @pytest.mark.parametrize("name", ["case", "turn", "score", "summary", "manifest", "config"])
 def test_schemas_are_valid(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     import jsonschema

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +16,16 @@ if TYPE_CHECKING:
     from sqlassay.records.relation import Schema
 
 _SUFFIXES = {".db": "sqlite", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".duckdb": "duckdb", ".ddb": "duckdb"}
+_RESERVED = re.compile(
+    "all|analyze|and|any|array|as|asc|between|by|case|cast|check|collate|column|constraint|create|cross|"
+    "default|delete|desc|distinct|do|drop|else|end|except|exists|false|fetch|for|foreign|from|full|grant|"
+    "group|having|in|index|inner|insert|intersect|into|is|join|key|left|like|limit|natural|not|null|on|or|"
+    "order|outer|primary|range|rank|references|right|row|rows|select|set|system|table|then|to|trigger|true|"
+    "union|unique|update|user|using|values|view|when|where|window|with"
+)
+"""Words that some engine does not take bare as a name."""
+_PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
+_BARE = re.compile(r"[A-Za-z](?:[\w ()*.?/@%+-]|:(?=\S))*(?<=\S)", re.ASCII)
 
 _CONFIG = """\
 # What sqlassay runs, and against what. Every key: `sqlassay schema config`.
@@ -61,7 +73,7 @@ _STUB = '''\
 
 def answer(question: str) -> dict[str, str]:
     """Return what your agent answered: `sql`, and where it has them `answer` and `status`."""
-    return {{"sql": "SELECT COUNT(*) FROM {table}", "answer": f"A first guess at: {{question}}"}}
+    return {{"sql": {sql}, "answer": f"A first guess at: {{question}}"}}
 '''
 
 
@@ -89,7 +101,8 @@ def init(
     if agent not in _AGENTS:
         raise UsageError(f"there is no agent kind {agent!r} to start with", hint=f"choose one of {', '.join(_AGENTS)}")
     url = _url(database or _found_database(folder), folder)
-    schema = _read_schema(url, folder)
+    tables = _tables(_read_schema(url, folder))
+    dialect = url.partition(":")[0].partition("+")[0]
     stub = target is None and agent == "python"
     target = (
         target
@@ -102,11 +115,11 @@ def init(
     )
     folder.mkdir(parents=True, exist_ok=True)
     files = {
-        "sqlassay.yaml": _CONFIG.format(database=url, agent=_AGENTS[agent].format(target=target).rstrip()),
-        "cases.yaml": _starter_cases(schema),
+        "sqlassay.yaml": _CONFIG.format(database=_scalar(url), agent=_AGENTS[agent].format(target=target).rstrip()),
+        "cases.yaml": _starter_cases(tables, dialect),
     }
     if stub:
-        files["my_agent.py"] = _STUB.format(table=_quoted(_tables(schema)[0]) if _tables(schema) else "my_table")
+        files["my_agent.py"] = _STUB.format(sql=json.dumps(_count(tables[0], dialect)))
     there = [name for name in files if (folder / name).exists()]
     if there and not force:
         raise UsageError(f"{', '.join(there)} already there", hint="use --force to replace, or name another folder")
@@ -151,21 +164,38 @@ def _read_schema(url: str, folder: Path) -> Schema | None:
 
 
 def _tables(schema: Schema | None) -> list[str]:
-    return [] if schema is None else [table.name for table in schema.tables]
+    found = [] if schema is None else [table.name for table in schema.tables if not table.is_view]
+    return found or ["my_table"]
 
 
-def _quoted(name: str) -> str:
-    return name if name.replace("_", "a").replace(".", "a").isalnum() and not name[0].isdigit() else f'"{name}"'
+def _quoted(name: str, dialect: str) -> str:
+    """A name as this engine takes it: bare where no engine folds or reserves it."""
+    mark = "`" if dialect in ("mysql", "mariadb") else '"'
+    parts = [name] if dialect == "sqlite" else name.split(".")
+    return ".".join(
+        part if _PLAIN.fullmatch(part) and not _RESERVED.fullmatch(part) else mark + part.replace(mark, mark * 2) + mark
+        for part in parts
+    )
 
 
-def _starter_cases(schema: Schema | None) -> str:
-    tables = (_tables(schema) or ["my_table"])[:2]
+def _count(table: str, dialect: str) -> str:
+    return f"SELECT COUNT(*) FROM {_quoted(table, dialect)}"
+
+
+def _scalar(text: str) -> str:
+    """Text as YAML takes it: as it is where nothing in it could mean something else."""
+    return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+
+
+def _starter_cases(tables: list[str], dialect: str) -> str:
+    first, last = tables[0], tables[:2][-1]
+    everything = f"SELECT * FROM {_quoted(last, dialect)}"
     cases = [
         "# Three cases to start from: replace them with questions your users ask. All fields: docs/cases.md\n",
-        f"- id: count_{_slug(tables[0])}\n  question: How many rows are there in {tables[0]}?\n  category: count\n"
-        f"  gold_sql: SELECT COUNT(*) FROM {_quoted(tables[0])}\n  compare_on: scalar\n",
-        f"- id: all_{_slug(tables[-1])}\n  question: Show everything in {tables[-1]}.\n  category: table\n"
-        f"  gold_sql: SELECT * FROM {_quoted(tables[-1])}\n",
+        f"- id: count_{_slug(first)}\n  question: {_scalar(f'How many rows are there in {first}?')}\n"
+        f"  category: count\n  gold_sql: {_scalar(_count(first, dialect))}\n  compare_on: scalar\n",
+        f"- id: all_{_slug(last)}\n  question: {_scalar(f'Show everything in {last}.')}\n  category: table\n"
+        f"  gold_sql: {_scalar(everything)}\n",
         "- id: not_in_the_data\n  question: What will the weather be tomorrow?\n  category: behaviour\n"
         "  expect: {terminal_status: UNSUPPORTED}\n",
     ]

@@ -37,6 +37,11 @@ TOOLS: Mapping[str, tuple[str, ...]] = {
     **MCP_TOOLS,
     "ask": (*MCP_TOOLS.get("ask", ()), "AskUserQuestion"),
     "delegate": ("Task", "Agent"),
+    "other": (
+        *("Read", "Write", "Edit", "MultiEdit", "NotebookRead", "NotebookEdit", "Glob", "Grep", "LS"),
+        *("TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "ExitPlanMode", "EnterPlanMode"),
+        *("WebSearch", "WebFetch", "ToolSearch", "ListMcpResourcesTool", "ReadMcpResourceTool", "StructuredOutput"),
+    ),
 }
 """Tool names of known MCP servers, and the SDK's own for asking the user and for sub-agents."""
 
@@ -273,7 +278,7 @@ def _with_shell(transcript: Transcript) -> Transcript:
     for call in transcript.calls:
         command = (call.arguments or {}).get("command")
         if call.tool in _SHELLS and isinstance(command, str) and _CLIENT.search(command[:20_000]):
-            found.append(replace(call, tool="run_sql", arguments={}, uncertain=True))
+            found.append(replace(call, kind="query", arguments={}, uncertain=True))
             gaps = (*gaps, SHELL_SQL)
         else:
             found.append(call)

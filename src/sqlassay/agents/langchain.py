@@ -33,6 +33,7 @@ TOOLS: Mapping[str, tuple[str, ...]] = {
     "schema": ("sql_db_schema",),
     "list": ("sql_db_list_tables",),
     "ask": ("ask_user", "ask_human", "human", "human_assistance", "request_clarification"),
+    "other": ("write_todos", "ls", "read_file", "write_file", "edit_file", "glob", "grep"),
 }
 """Tool names of `SQLDatabaseToolkit`, and the names under which agents ask their user."""
 

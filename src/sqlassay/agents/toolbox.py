@@ -10,7 +10,8 @@ from typing import Any
 from sqlassay.agents.fields import did_you_mean
 from sqlassay.errors import ConfigError
 
-KINDS = ("query", "check", "explain", "schema", "list", "ask", "final", "memory", "delegate")
+KINDS = ("query", "check", "explain", "schema", "list", "ask", "final", "memory", "delegate", "other")
+"""What a tool may do; `other` tools reach no database."""
 
 SQL_ARGUMENTS = ("query", "sql", "sql_query", "statement", "sql_statement", "sql_text", "queries", "statements")
 

@@ -31,6 +31,7 @@ from sqlassay.records.turn import Query, Returned, Role, StatusSource, Turn, Tur
 TOOLS: Mapping[str, tuple[str, ...]] = {
     "query": ("run_sql",),
     "memory": ("search_saved_correct_tool_uses", "save_question_tool_args", "save_text_memory"),
+    "other": ("visualize_data", "list_files", "search_files", "read_file", "write_file", "edit_file"),
 }
 """Names of the tools that Vanna ships."""
 

@@ -327,6 +327,9 @@ def test_claude_sub_agents_shells_questions_and_sessions() -> None:
     assert read("claude_agent_sdk", inner).queries[0].path == ("analyst",)
     shell = read("claude_agent_sdk", [use("Bash", {"command": 'psql -c "SELECT 1"'}), result_of("1"), ended()])
     assert facts(shell) == [("", "query", None, None)]
+    assert shell.queries[0].tool == "Bash"
+    listed = read("claude_agent_sdk", [use("Bash", {"command": "ls"}), result_of("films.db"), ended()])
+    assert (listed.queries, listed.statements_complete) == ((), False)
     asked = read("claude_agent_sdk", [use("AskUserQuestion", {"questions": [{"question": "Which year?"}]})])
     assert (asked.status, asked.status_source.value, asked.answer) == ("CLARIFICATION", "typed", "Which year?")
     second = [use("mcp__db__read_query", {"query": "SELECT 2"}, "t2"), result_of("[{'n': 2}]", "t2"), ended(result="2")]

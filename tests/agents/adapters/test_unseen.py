@@ -81,6 +81,13 @@ def test_tools_that_are_known_hide_nothing(adapter: str, name: str, args: dict[s
     assert read(adapter, called, args, said).statements_complete
 
 
+def test_a_tool_that_is_named_as_reaching_no_database_hides_nothing() -> None:
+    payload = langchain("get_weather", {"city": "Paris"}, "rain")
+    assert not reader("langchain").read(payload).statements_complete
+    assert reader("langchain", {"tools": {"other": "get_*"}}).read(payload).statements_complete
+    assert read("langchain", "write_todos", {"todos": ["SELECT 1"]}).queries == ()
+
+
 def test_a_recording_connection_sees_inside() -> None:
     sent = {"sql": "SELECT country FROM customer", "executed": True, "succeeded": True}
     payload = {"result": pydantic_ai("sql_analyst", {"question": "q"}, "France."), "error": None, "recorded": [sent]}

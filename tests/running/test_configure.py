@@ -267,6 +267,23 @@ def test_without_a_file_the_defaults_hold(tmp_path: Path, monkeypatch: pytest.Mo
         load("other.yaml", environment={})
 
 
+@pytest.mark.parametrize(
+    ("settings", "seconds"),
+    [
+        ({}, 30.0),
+        ({"run": {"timeout_s": 60}}, 30.0),
+        ({"run": {"timeout_s": 2}}, 2.0),
+        ({"timeout": 2}, 2.0),
+        ({"run": {"timeout_s": 2}, "limits": {"max_rows": 5}}, 2.0),
+        ({"run": {"timeout_s": 2}, "limits": {"timeout_s": 45}}, 45.0),
+    ],
+)
+def test_a_statement_takes_no_longer_than_a_turn_may_unless_its_own_limit_is_written(
+    settings: dict[str, object], seconds: float
+) -> None:
+    assert from_mapping(settings, environment={}).limits.timeout_s == seconds
+
+
 def test_a_program_can_hand_its_settings_over(tmp_path: Path) -> None:
     config = from_mapping({"database": "films.db", "gate": ["a >= 1"]}, base_dir=str(tmp_path), environment={})
     assert config.databases["default"].url == f"sqlite:///{tmp_path}/films.db"

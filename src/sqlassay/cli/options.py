@@ -20,7 +20,9 @@ Categories = Annotated[list[str] | None, typer.Option("--category", help="Only t
 Fast = Annotated[bool, typer.Option("--fast", help="Only a fixed, stratified tenth of the cases.")]
 Repeats = Annotated[int | None, typer.Option("--repeats", min=1, help="Ask every question this many times.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Questions in flight at a time.")]
-Timeout = Annotated[float | None, typer.Option("--timeout", metavar="SECONDS", help="Longest time for one turn.")]
+Timeout = Annotated[
+    float | None, typer.Option("--timeout", metavar="SECONDS", help="Longest time for one turn, and for one statement.")
+]
 NoJudge = Annotated[bool, typer.Option("--no-judge", "--skip-llm", help="Never call a model judge.")]
 Outputs = Annotated[
     list[Path] | None,

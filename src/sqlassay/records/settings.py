@@ -53,7 +53,7 @@ class Limits:
     """What one statement may take (specification section 4). Seconds, rows, bytes."""
 
     timeout_s: float = 30.0
-    """Seconds after which a statement is stopped in the engine."""
+    """Seconds after which a statement is stopped in the engine; never above `run.timeout_s` where not set."""
     max_rows: int = 1_000_000
     """Rows after which a result is cut, and `exact` undefined."""
     max_bytes: int = 512 * 1024 * 1024

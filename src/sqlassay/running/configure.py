@@ -118,6 +118,8 @@ def _merge(
         else:
             fields[name] = _top(tree, name, value, base)
     tree.raise_all()
+    if "run" in fields:
+        fields["limits"] = _no_longer_than_a_turn(fields.get("limits", Limits()), fields["run"], filled.get("limits"))
     if "database" in tree.origins:
         written["database"] = {
             name: settings.url if settings.overridden else as_written(tree, name)
@@ -126,6 +128,13 @@ def _merge(
     config = Config(**fields, file=shown, base_dir=base, written=written, notices=tuple(notices))
     runs = os.path.join(base, config.runs)
     return dataclasses.replace(config, runs=runs)
+
+
+def _no_longer_than_a_turn(limits: Limits, run: RunSettings, written: Any) -> Limits:
+    """A statement's own limit where one is written, else the default, but no more than a whole turn may take."""
+    if isinstance(written, Mapping) and "timeout_s" in written:
+        return limits
+    return dataclasses.replace(limits, timeout_s=min(limits.timeout_s, run.timeout_s))
 
 
 def _from_file(tree: Tree) -> None:

@@ -23,7 +23,7 @@ _BY_MESSAGE: tuple[tuple[re.Pattern[str], ErrorKind], ...] = tuple(
         (r"must appear in the group by|must be part of the group by|GROUP BY clause|HAVING clause|"
          r"used in an aggregate", ErrorKind.GROUPING),
         (r"same number of (result )?columns|subquery returns|expected \d+ columns?|values lists must|"
-         r"column count|number of columns|columns? aliases? .*than|unequal number", ErrorKind.ARITY),
+         r"columns available|column count|number of columns|columns? aliases? .*than|unequal number", ErrorKind.ARITY),
         (r"type with name|no function matches the given name and argument types '[^\w\"]|"
          r"best candidate function for the function call \"[^\w]", ErrorKind.TYPE),
         (r"function with name|no function matches|macro|best candidate function|aggregate|window function|"
@@ -75,8 +75,10 @@ def error_kind(error: Exception) -> ErrorKind:
         return ErrorKind.SYNTAX
     classes = {each.__name__ for each in type(error).__mro__}
     head = str(error).partition("\n")[0]
-    if "ParserException" in classes and "depth" not in head:
+    if "ParserException" in classes and "depth" not in head and "VALUES lists must" not in head:
         return ErrorKind.SYNTAX
+    if "clause cannot contain" in head:
+        return ErrorKind.FUNCTION
     if "OutOfRangeException" in classes:
         return ErrorKind.TOO_LARGE if "maximum supported string size" in head else ErrorKind.RUNTIME
     text = _PREFIX.sub("", head)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlassay.records.execution import ErrorKind
 
 _KINDS: dict[ErrorKind, tuple[int, ...]] = {
@@ -70,6 +72,8 @@ def error_kind(error: Exception) -> ErrorKind:
     if isinstance(error, UnicodeError):
         return ErrorKind.SYNTAX
     number = _number(error)
+    if number == 4078 and re.search(r"\brow\b", str(error.args[-1])):
+        return ErrorKind.ARITY
     if number in (0, None):
         lost = type(error).__name__ in ("InterfaceError", "OperationalError")
         return ErrorKind.CONNECTION if lost else ErrorKind.OTHER

@@ -153,6 +153,11 @@ class Compatibility:
             known = self._known[(i, j)] = self.bench.holds(i, j)
         return known
 
-    def matrix(self) -> list[list[bool]]:
-        """All pairs, reference columns first."""
-        return [[self(i, j) for j in range(self.bench.candidate.width)] for i in range(self.bench.reference.width)]
+    def matrix(self, kept: Sequence[int]) -> list[list[bool]] | None:
+        """All pairs of the reference columns `kept`; None as soon as one of them can pair with nothing."""
+        allowed = []
+        for i in kept:
+            allowed.append([self(i, j) for j in range(self.bench.candidate.width)])
+            if not any(allowed[-1]):
+                return None
+        return allowed

@@ -196,12 +196,14 @@ class _Verdict:
         natural = self.ties.natural(kept)
         if natural is not None and (not whole or natural != list(kept)) and self._confirm(fit, kept, natural):
             return _spread(kept, natural, self.left.width)
+        allowed = fit.matrix(kept)
+        if allowed is None:
+            return None
         from sqlassay.tables.assignment import search
 
-        allowed = fit.matrix()
         found = search(
             bench if whole else _narrowed(bench, kept),
-            [allowed[i] for i in kept],
+            allowed,
             prefer=lambda position, j: self.ties.wish(kept[position], j),
             confirm=lambda order: self._confirm(fit, kept, order),
         )
@@ -248,11 +250,14 @@ class _Verdict:
         natural = self.ties.natural(everything)
         if natural is not None and self._confirm(self.fit, everything, natural):
             return True
+        allowed = self.fit.matrix(everything)
+        if allowed is None:
+            return False
         from sqlassay.tables.assignment import search
 
         found = search(
             self.bench,
-            self.fit.matrix(),
+            allowed,
             prefer=self.ties.wish,
             confirm=lambda order: self._confirm(self.fit, everything, order),
         )

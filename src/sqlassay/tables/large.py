@@ -83,7 +83,7 @@ class LargeBench(Bench):
             return True
         if not self.meeting(i, j).tolerant or len(one.words) != len(two.words):
             return False
-        left, right = (np.sort(_finite(v)) for v in (one, two))
+        left, right = one.finite, two.finite
         return len(left) == len(right) and bool(np.all(np.abs(left - right) <= self._reach(left, right)))
 
     def _reach(self, left: NDArray[np.float64], right: NDArray[np.float64]) -> Any:
@@ -260,8 +260,8 @@ class LargeBench(Bench):
         vectors = [vector for side in self.vectors for vector in side if vector.numbers is not None]
         if all(vector.whole for vector in vectors):
             return 0.0
-        sizes = (np.abs(_finite(vector)) for vector in vectors)
-        return max((float(size.max()) for size in sizes if len(size)), default=0.0)
+        ends = (np.abs(vector.finite[[0, -1]]) for vector in vectors if len(vector.finite))
+        return max((float(end.max()) for end in ends), default=0.0)
 
     def has_fractions(self, i: int) -> bool:
         return self.vectors[0][i].fractions
@@ -276,10 +276,6 @@ class LargeBench(Bench):
             both = np.isfinite(a) & np.isfinite(b)
             same[open_[both]] = self._agreed(a[both], b[both])
         return same
-
-
-def _finite(vector: Vector) -> NDArray[np.float64]:
-    return np.empty(0) if vector.numbers is None else vector.numbers[np.isfinite(vector.numbers)]
 
 
 def _common(one: Words, two: Words) -> int:

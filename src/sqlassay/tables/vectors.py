@@ -82,6 +82,11 @@ class Vector:
         return words[keep]
 
     @cached_property
+    def finite(self) -> NDArray[np.float64]:
+        """Its finite numbers, ascending, as often as they occur."""
+        return np.empty(0) if self.numbers is None else np.sort(self.numbers[np.isfinite(self.numbers)])
+
+    @cached_property
     def levels(self) -> NDArray[np.float64]:
         """The distinct finite numbers, ascending."""
         if self.numbers is None:

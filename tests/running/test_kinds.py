@@ -1,0 +1,156 @@
+"""Conversations, wordings and repeats through every way of reaching an agent, and through the frameworks' readers."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlassay.records.config import Config
+from sqlassay.running.plan import plan
+from sqlassay.running.run import carry_out
+from sqlassay.running.worker import Pool
+
+Configured = Callable[..., Config]
+COUNT = "SELECT COUNT(*) FROM item"
+CASE = {
+    "id": "talk",
+    "turns": ["Hello.", "What is there?"],
+    "question": "How many items?",
+    "phrasings": ["Count the items."],
+    "gold_sql": COUNT,
+}
+
+PRINTS = f"""
+import json, sys
+asked = json.load(sys.stdin)
+print(json.dumps({{"sql": "{COUNT}", "answer": f"{{len(asked.get('history', []))}} before"}}))
+"""
+
+READ = """
+SQL = "SELECT COUNT(*) FROM item"
+
+def langchain(q):
+    call = {"name": "sql_db_query", "args": {"query": SQL}, "id": "1"}
+    return {"messages": [
+        {"type": "human", "data": {"content": q}},
+        {"type": "ai", "data": {"content": "", "tool_calls": [call]}},
+        {"type": "tool", "data": {"content": "[(10,)]", "name": "sql_db_query", "tool_call_id": "1"}},
+        {"type": "ai", "data": {"content": "Ten."}}]}
+
+def pydantic_ai(q):
+    part = lambda kind, **more: {"part_kind": kind, **more}
+    return {"output": "Ten.", "all_messages": [
+        {"kind": "request", "parts": [part("user-prompt", content=q)]},
+        {"kind": "response", "parts": [part("tool-call", tool_name="run_sql", args={"sql": SQL}, tool_call_id="1")]},
+        {"kind": "request", "parts": [part("tool-return", tool_name="run_sql", content=[[10]], tool_call_id="1")]},
+        {"kind": "response", "parts": [part("text", content="Ten.")]}]}
+
+def openai(q):
+    call = {"id": "1", "type": "function", "function": {"name": "run_sql", "arguments": '{"sql": "' + SQL + '"}'}}
+    return [{"role": "user", "content": q}, {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "[[10]]"}, {"role": "assistant", "content": "Ten."}]
+
+def openai_agents(q):
+    return {"final_output": "Ten.", "to_input_list": [{"role": "user", "content": q},
+        {"type": "function_call", "name": "run_sql", "arguments": '{"sql": "' + SQL + '"}', "call_id": "1"},
+        {"type": "function_call_output", "call_id": "1", "output": "[[10]]"}]}
+
+def claude_agent_sdk(q):
+    use = {"type": "tool_use", "id": "1", "name": "mcp__db__read_query", "input": {"query": SQL}}
+    back = {"type": "tool_result", "tool_use_id": "1", "content": "[[10]]"}
+    return [{"type": "assistant", "message": {"content": [use]}}, {"type": "user", "message": {"content": [back]}},
+        {"type": "result", "subtype": "success", "is_error": False, "result": "Ten."}]
+
+def smolagents(q):
+    call = {"id": "1", "function": {"name": "sql_engine", "arguments": {"query": SQL}}}
+    return {"steps": [{"task": q}, {"step_number": 1, "tool_calls": [call], "observations": "(10,)", "error": None}],
+        "output": "Ten.", "state": "success"}
+
+def vanna(q):
+    call = {"id": "1", "name": "run_sql", "arguments": {"sql": SQL}}
+    return {"messages": [{"role": "user", "content": q},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "content": "n\\n10", "tool_call_id": "1"}, {"role": "assistant", "content": "Ten."}]}
+
+def llama_index(q):
+    return {"response": "Ten.", "metadata": {"sql_query": SQL, "result": [[10]], "col_keys": ["n"]}, "source_nodes": []}
+
+def genie(q):
+    return {"content": q, "status": "COMPLETED", "space_id": "s", "attachments": [{"query": {"query": SQL}}]}
+
+def cortex_analyst(q):
+    return {"message": {"role": "analyst", "content": [{"type": "sql", "statement": SQL}]}, "request_id": "r"}
+
+def a2a(q):
+    parts = [{"kind": "text", "text": "Ten."}, {"kind": "data", "data": {"sql": SQL}}]
+    return {"kind": "task", "id": "t", "status": {"state": "completed"}, "artifacts": [{"parts": parts}]}
+"""
+READERS = [line.split()[1].split("(")[0] for line in READ.splitlines() if line.startswith("def ")]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        answer = json.dumps({"sql": COUNT, "answer": f"{len(asked.get('history') or [])} before"}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing is printed."""
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/ask"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def turns(configured: Configured, pool: Pool, agent: dict[str, Any]) -> dict[tuple[int, int], Any]:
+    result = carry_out(plan(configured([CASE], agent=agent, run={"repeats": 2})), pool)
+    assert result.passed == 4
+    return {(turn.phrasing, turn.repeat): turn for turn in result.folder.turns()}
+
+
+def check(found: dict[tuple[int, int], Any]) -> None:
+    assert set(found) == {(0, 0), (0, 1), (1, 0), (1, 1)}
+    for (phrasing, _), turn in found.items():
+        assert turn.question == ("How many items?", "Count the items.")[phrasing]
+        assert [message.role for message in turn.history] == ["user", "assistant", "user", "assistant"]
+        assert [message.content for message in turn.history][::2] == CASE["turns"]
+        assert turn.candidate_sql == COUNT
+
+
+def test_http(configured: Configured, pool: Pool, url: str) -> None:
+    found = turns(configured, pool, {"kind": "http", "url": url})
+    check(found)
+    assert {turn.answer for turn in found.values()} == {"4 before"}
+
+
+def test_command(configured: Configured, pool: Pool, shop: Path) -> None:
+    (shop / "prints.py").write_text(PRINTS)
+    found = turns(configured, pool, {"kind": "command", "command": [sys.executable, "prints.py"]})
+    check(found)
+    assert {turn.answer for turn in found.values()} == {"4 before"}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_frameworks_reader(configured: Configured, pool: Pool, shop: Path, name: str) -> None:
+    (shop / "framework_payloads.py").write_text(READ)
+    sys.modules.pop("framework_payloads", None)
+    check(turns(configured, pool, {"kind": "python", "target": f"framework_payloads:{name}", "read": name}))

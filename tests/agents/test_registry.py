@@ -92,3 +92,25 @@ def test_secrets_leave_no_trace_in_messages() -> None:
     assert filled == {"a": ["Bearer tok-12345", "db", "80"], "n": 1}
     assert secrets.redact("failed with tok-12345") == "failed with ***"
     assert secrets.fill("$${TOKEN}", where="agent") == "${TOKEN}"
+
+
+@pytest.mark.parametrize(
+    ("settings", "hidden", "stays"),
+    [
+        ({"headers": {"X-Auth-Token": "Bearer pass1"}}, "pass1", "Bearer"),
+        ({"headers": {"X-Mine": "0a1b2c3d4e5f6a7b8c"}}, "0a1b2c3d4e5f6a7b8c", "X-Mine"),
+        ({"url": "http://me:pass1@host/ask?api_key=key22&page=films"}, "key22", "films"),
+        ({"url": "http://me:pass1@host/ask"}, "pass1", "host"),
+        ({"body": {"token": "pass1", "table": "films"}}, "pass1", "films"),
+        ({"command": ["ask", "--api-key", "pass1", "films"]}, "pass1", "films"),
+        ({"body": {"database": "${DB}", "key": "${DB_PASSWORD}"}}, "pass1", "films"),
+        ({"body": "${DB} ${DB_PASSWORD}"}, "pass1", "films"),
+    ],
+)
+def test_secrets_are_hidden_wherever_they_stand_and_ordinary_words_are_not(
+    settings: dict[str, object], hidden: str, stays: str
+) -> None:
+    secrets = Secrets({"DB": "films", "DB_PASSWORD": "pass1"})
+    for key, value in settings.items():
+        secrets.fill(value, where=f"agent.{key}")
+    assert secrets.redact(f"SELECT {hidden} FROM {stays}") == f"SELECT *** FROM {stays}"

@@ -83,8 +83,6 @@ class HttpAgent:
             raise ConfigError(f"agent.method: {self._method!r} is not one of {', '.join(_METHODS)}")
         self._headers = {name: str(value) for name, value in optional_mapping(settings, "headers").items()}
         for name, value in self._headers.items():
-            if name.lower() in ("authorization", "x-api-key", "api-key", "cookie", "proxy-authorization"):
-                secrets.keep(value.rpartition(" ")[2])
             if not (name.isascii() and value.isascii() and value.isprintable()):
                 raise ConfigError(f"agent.headers.{name}: a header holds printable ASCII only")
         self._params = optional_mapping(settings, "params")

@@ -164,8 +164,28 @@ def _redact_item(name: str, item: Any, *, secret: bool) -> Any:
                 str(key): redact(inner, secret=str(key).lower() not in _PLAIN_HEADERS) for key, inner in item.items()
             }
         return redact(item, secret=True)
-    telling = bool(_SECRET_KEY.search(name)) and not _COUNTS.match(name)
-    return redact(item, secret=secret or telling)
+    return redact(item, secret=secret or telling(name))
+
+
+def telling(name: str) -> bool:
+    """Whether a key, header or variable of this name holds a secret.
+
+    >>> telling("X-Auth-Token"), telling("max_tokens"), telling("host")
+    (True, False, False)
+    """
+    return bool(_SECRET_KEY.search(name)) and not _COUNTS.match(name)
+
+
+def secrets_in(text: str) -> tuple[str, ...]:
+    """The secrets that stand in a URL, a query string or a command line.
+
+    >>> secrets_in("http://me:pw1@h/?api_key=k2&page=3"), secrets_in("ask --token t4")
+    (('pw1', 'k2'), ('t4',))
+    """
+    found = [match["secret"] for match in _URL_USER.finditer(text)]
+    for pattern in (_OPTION, _PARAMETER):
+        found += [match["secret"].strip("'\"") for match in pattern.finditer(text) if _SECRET_KEY.search(match["name"])]
+    return (*found, *_TOKEN.findall(text))
 
 
 def _redact_text(text: str) -> str:

@@ -8,11 +8,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sqlassay.errors import ConfigError
+from sqlassay.records.config import secrets_in, telling
 
 _VARIABLE = re.compile(r"\$(?:\{(?P<name>[^}:]*)(?::-(?P<default>[^}]*))?\}|(?P<escape>\$)(?=\{))")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHORT = 4
 """Values of fewer characters are not taken out of messages: they occur everywhere."""
+_CREDENTIAL = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w.~+/=-]{16,}")
+"""What a credential looks like under a name that does not tell."""
+_SCHEME = re.compile(r"^[A-Za-z]+ +(?=\S+$)")
+"""`Bearer` and its like before a credential."""
+_DOUBTFUL = frozenset({"headers", "cookies", "env", "params"})
 
 
 def expand(text: str, environment: Mapping[str, str], *, missing: Callable[[str, str], object]) -> str:
@@ -44,7 +50,12 @@ def expand(text: str, environment: Mapping[str, str], *, missing: Callable[[str,
 
 
 class Secrets:
-    """Fills `${NAME}` from the environment, and takes what it filled in out of every message."""
+    """Fills `${NAME}` from the environment, and takes secrets out of what comes back and out of every message.
+
+    A secret is what stands under a telling name, in a URL's place for one or in a variable with a telling name, and
+    what looks like a credential in a header, parameter or variable. Other values, such as the name of a host or of
+    a database, may well stand in an answer's SQL, and stay in it.
+    """
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         self._environment = os.environ if environment is None else environment
@@ -61,11 +72,15 @@ class Secrets:
         if isinstance(value, Mapping):
             return {str(key): self.fill(item, where=f"{where}.{key}") for key, item in value.items()}
         if isinstance(value, (list, tuple)):
-            return [self.fill(item, where=where) for item in value]
+            before = ("", *map(str, value))
+            return [
+                self.fill(item, where=f"{where}.{flag}" if flag.startswith("-") else where)
+                for flag, item in zip(before, value, strict=False)
+            ]
         return value
 
-    def keep(self, value: str) -> None:
-        """Take this value out of messages too, also where the blanks around it are written otherwise."""
+    def _keep(self, value: str) -> None:
+        """Take this value out of messages, also where the blanks around it are written otherwise."""
         if len(value.strip()) >= _SHORT:
             self._values.add(value.strip())
 
@@ -85,6 +100,13 @@ class Secrets:
             raise ConfigError(f"{where}: {message}", hint=hint)
 
         for match in _VARIABLE.finditer(text):
-            if match["name"] is not None and match["name"] in self._environment:
-                self.keep(self._environment[match["name"]])
-        return expand(text, self._environment, missing=missing)
+            found = self._environment.get(match["name"] or "", "")
+            if telling(match["name"] or "") or _CREDENTIAL.fullmatch(found.strip()):
+                self._keep(found)
+        filled = expand(text, self._environment, missing=missing)
+        names = where.split(".")
+        if any(map(telling, names)) or (_DOUBTFUL.intersection(names) and _CREDENTIAL.fullmatch(filled.strip())):
+            self._keep(_SCHEME.sub("", filled.strip()))
+        for secret in secrets_in(filled):
+            self._keep(secret)
+        return filled

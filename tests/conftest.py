@@ -1,8 +1,9 @@
-"""What all tests share: servers to make databases on, a measure of work, and how hypothesis is used."""
+"""What all tests share: a browser, servers to make databases on, a measure of work, and how hypothesis is used."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -54,6 +55,36 @@ def steps() -> Steps:
         return counted
 
     return count
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless Chromium."""
+    path = os.environ.get("SQLASSAY_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None and not REQUIRED:
+        pytest.skip("Chromium is not installed (apt-get install chromium, or set SQLASSAY_CHROMIUM)")
+    playwright = pytest.importorskip("playwright.sync_api")
+    quiet = ("quic", "background-networking", "component-update", "sync", "gpu")
+    flags = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{name}" for name in quiet)]
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=path, args=flags)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def barriers() -> Callable[[Any], list[str]]:
+    """What axe-core finds on a page that keeps people out, all its rules included."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+
+    def find(page: Any) -> list[str]:
+        return [
+            f"{broken['id']} ({broken['impact']}): {node['html'][:200]}"
+            for broken in axe.run(page).response["violations"]
+            for node in broken["nodes"]
+        ]
+
+    return find
 
 
 def _absent(what: str, error: Exception) -> None:

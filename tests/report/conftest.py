@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from sqlassay.records.relation import Relation
 from sqlassay.records.run import Manifest, RunState, TrialKey
 from sqlassay.records.turn import OfferedTable, Query, Retrieval, Role, Seen, Turn, Usage
 from sqlassay.records.value import Ceiling, Quantity, Ratio, Reading, Reason, Undefined, verdict
+from sqlassay.report import html
 from sqlassay.report.model import Report, build
 from sqlassay.summary.aggregate import summarise
 from sqlassay.testing.builders import case, measurement, relation, turn
@@ -233,3 +235,51 @@ def hostile_report() -> Report:
 @pytest.fixture(scope="session")
 def make_report() -> Callable[..., Report]:
     return sample
+
+
+class Watched:
+    """A page that notes every complaint of the browser and every request."""
+
+    def __init__(self, browser: Any, **options: Any) -> None:
+        self.page = browser.new_page(**{"viewport": {"width": 1280, "height": 800}, **options})
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+
+    def open(self, path: Path, fragment: str = "") -> Any:
+        self.page.goto(f"file://{path}{fragment}")
+        return self.page
+
+    def close(self) -> None:
+        """Close the page, and prove that nothing was complained of and nobody else was asked."""
+        self.page.close()
+        assert self.complaints == []
+        assert all(url.startswith("file://") for url in self.requests)
+
+
+@pytest.fixture
+def watch(browser: Any) -> Iterator[Callable[..., Watched]]:
+    """Opens watched pages, with any options of the browser."""
+    opened: list[Watched] = []
+
+    def new(**options: Any) -> Watched:
+        opened.append(Watched(browser, **options))
+        return opened[-1]
+
+    yield new
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
+def watched(watch: Callable[..., Watched]) -> Watched:
+    return watch()
+
+
+@pytest.fixture(scope="session")
+def page_file(tmp_path_factory: pytest.TempPathFactory, report: Report) -> Path:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(html.render(report), encoding="utf-8")
+    return path

@@ -98,3 +98,10 @@ def test_awkward_cells_do_not_stop_the_page() -> None:
     rows = [(float("nan"), [1], {"a": 1}, 10**400, float("inf")), (None, [], {}, -1, 0.1)]
     found = shown(relation("a b c d e", *rows), relation("a b c d e", *reversed(rows)))
     assert [row.mark for row in found.rows] == [Mark.SAME, Mark.SAME]
+
+
+def test_the_only_rows_stand_beside_each_other_even_where_the_key_differs() -> None:
+    evidence = {"pairs": [{"reference": "n", "candidate": "n", "by": "expression"}], "row_key": ["n"]}
+    found = grid(relation("n", (13,)), relation("n", (0,)), evidence=evidence)
+    assert found is not None
+    assert [(row.mark.value, row.differing) for row in found.rows] == [("differs", (0,))]

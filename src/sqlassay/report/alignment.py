@@ -182,7 +182,7 @@ def _match(
                     if shelf:
                         taken[index] = shelf.popleft()
                         used.add(taken[index])
-    if not key and len(gold) == len(candidate) == 1:
+    if len(gold) == len(candidate) == 1:
         taken[0] = 0
         used.add(0)
     rest = [index for index in range(len(candidate)) if index not in used]

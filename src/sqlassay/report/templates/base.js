@@ -48,7 +48,7 @@ window.addEventListener("DOMContentLoaded", reachable);
 window.addEventListener("resize", reachable);
 /** @type {HTMLDetailsElement[]} */ let unfolded = [];
 window.addEventListener("beforeprint", () => {
-  unfolded = [...document.querySelectorAll("details")].filter((box) => !box.open);
+  unfolded = [.../** @type {NodeListOf<HTMLDetailsElement>} */ (document.querySelectorAll("details:not(.no-print, [open])"))];
   for (const box of unfolded) box.open = true;
 });
 window.addEventListener("afterprint", () => {

@@ -79,7 +79,7 @@ function parts(c, d) {
   const measured = index.metrics.map((name, k) => /** @type {const} */ ([name, c.m[k]])).filter(([name, value]) => value !== null || (d.undefined || {})[name]);
   out.push(h("details", { class: "block" }, h("summary", null, `Metrics (${measured.length})`), h("div", { class: "card scroll" }, h("table", null, h("tbody", null, measured.map(([name, value]) =>
     h("tr", null, h("th", { scope: "row", class: "mono" }, name), h("td", { class: "num" }, value === null ? "–" : String(value)), h("td", { class: "small soft" }, value === null ? index.reasons[d.undefined[name]] || d.undefined[name] : ""))))))));
-  if (d.raw) out.push(h("details", { class: "block" }, h("summary", null, "Raw records"), Object.entries(d.raw).map(([name, text]) => h("div", null, h("h3", null, name), prose(pretty(text))))));
+  if (d.raw) out.push(h("details", { class: "block no-print" }, h("summary", null, "Raw records"), Object.entries(d.raw).map(([name, text]) => h("div", null, h("h3", null, name), prose(pretty(text))))));
   out.push(block("See it again", h("p", { class: "small soft" }, "From what was recorded:"), h("pre", { class: "text", tabindex: "0" }, d.command || ""),
     d.again && [h("p", { class: "small soft" }, "Ask the agent again, and score the answer:"), h("pre", { class: "text", tabindex: "0" }, d.again)]));
   if (d.notes) out.push(block("Notes", h("p", { class: "untrusted" }, d.notes)));

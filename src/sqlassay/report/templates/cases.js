@@ -33,7 +33,7 @@ const FILTERS = /** @type {[string, string, (c: Entry) => string|string[]|undefi
 const COLUMNS = /** @type {[string, string, (c: Entry) => string|number|null|undefined][]} */ ([
   ["id", "Case", (c) => c.id], ["verdict", "Verdict", (c) => ({ failed: 0, unscored: 1, passed: 2 })[verdict(c)]], ["cause", "Cause", (c) => c.b], ["q", "Question", (c) => c.q],
   ["category", "Category", (c) => c.cat],
-]);
+]).filter(([name]) => name !== "category" || index.cases.some((c) => c.cat));
 /** @param {string} name */
 const metricOf = (name) => { const i = index.metrics.indexOf(name); return (/** @type {Entry} */ c) => i < 0 ? null : c.m[i]; };
 
@@ -158,7 +158,7 @@ function list(parameters) {
       h("td", null, tagOf(c)),
       h("td", { class: "small" }, c.b ? index.buckets[c.b][0] : "", c.why && h("span", { class: "out untrusted" }, c.why)),
       h("td", { class: "q untrusted", dir: "auto" }, c.q),
-      h("td", { class: "small hide-small untrusted" }, c.cat || ""),
+      COLUMNS.length > 4 && h("td", { class: "small hide-small untrusted" }, c.cat || ""),
       pick && h("td", { class: "num" }, pick(c) === null ? "–" : String(pick(c))));
   });
   /** @type {HTMLElement} */ (table.querySelector("tbody")).replaceChildren(...rows);

@@ -102,7 +102,7 @@ function grid(data) {
     if (!right.length) row.append(h("td", { class: "blank" }));
     body.append(row);
   }
-  return h("div", null, h("div", { class: "grid-box", tabindex: "0", role: "region", "aria-label": "Both results side by side" }, h("table", { class: "grid" }, head, body)),
+  return h("div", null, h("div", { class: "grid-box", tabindex: "0", role: "group", "aria-label": "Both results side by side" }, h("table", { class: "grid" }, head, body)),
     h("p", { class: "small soft" }, alone ? "Only one side has a result." : "≠ differs · − missing from the candidate · + not in the gold · ≈ equal within the tolerance · columns with one number are a pair", data.notes.map((/** @type {string} */ n) => ` · ${n}`)));
 }
 window.addEventListener("DOMContentLoaded", () => {

@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# Checks the types of the page's JavaScript, which it says in JSDoc. Needs TypeScript's `tsc`: on the PATH, or named by TSC.
+set -euo pipefail
+cd "$(dirname "$0")/../src/sqlassay/report/templates"
+exec "${TSC:-tsc}" --noEmit --allowJs --checkJs --strict --noUnusedLocals --noImplicitReturns --types "" \
+  --target es2022 --lib es2022,dom,dom.iterable base.js results.js cases.js case.js page.js

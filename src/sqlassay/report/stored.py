@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sqlassay.archive.run_folder import RunFolder
 from sqlassay.records.case import Case
+from sqlassay.records.execution import Execution, Rows
 from sqlassay.records.relation import Relation
 from sqlassay.records.run import Manifest, TrialKey
 from sqlassay.report.model import Report, build
@@ -72,11 +73,15 @@ def report_of(folder: RunFolder, summary: Summary | None = None) -> Report:
         )
         for m in measurements
     }
-    rows_of = folder.rows_by_key()
+    sides_of = folder.sides_by_key()
 
     @lru_cache(maxsize=8)
     def results(key: TrialKey) -> tuple[Relation | None, Relation | None]:
-        return rows_of(key, chosen.get(key) or 0)
+        sides = sides_of(key)
+        if sides is None:
+            return None, None
+        gold = sides.golds[chosen.get(key) or 0].execution if sides.golds else None
+        return _relation(gold), _relation(sides.candidate.execution)
 
     return build(
         folder.manifest,
@@ -86,6 +91,10 @@ def report_of(folder: RunFolder, summary: Summary | None = None) -> Report:
         cases={case.id: case for case in folder.cases()},
         results=results,
     )
+
+
+def _relation(execution: Execution | None) -> Relation | None:
+    return execution.relation if isinstance(execution, Rows) else None
 
 
 def find_run(name: str, runs: Path) -> RunFolder:

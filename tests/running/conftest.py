@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from sqlassay.running.configure import from_mapping
 from sqlassay.running.worker import Pool
 
 Configured = Callable[..., Config]
+Answering = Callable[[dict[str, Any]], Any]
 
 AGENT = '''
 import json, os, time
@@ -104,3 +107,36 @@ def pool() -> Iterator[Pool]:
     made = Pool(2, limits=Limits(grace_s=0.2))
     yield made
     made.close()
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Callable[[Answering], str]]:
+    """Serves a function of a JSON body over HTTP for one test; gives the address."""
+    started: list[tuple[ThreadingHTTPServer, threading.Thread]] = []
+
+    def serve(answering: Answering) -> str:
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                answer = json.dumps(answering(asked)).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *_: Any) -> None:
+                """Nothing is printed."""
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        started.append((server, thread))
+        return f"http://127.0.0.1:{server.server_address[1]}/"
+
+    yield serve
+    for server, thread in started:
+        server.shutdown()
+        thread.join()
+        server.server_close()

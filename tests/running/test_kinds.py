@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -95,32 +92,6 @@ def a2a(q):
 READERS = [line.split()[1].split("(")[0] for line in READ.splitlines() if line.startswith("def ")]
 
 
-class _Handler(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        answer = json.dumps({"sql": COUNT, "answer": f"{len(asked.get('history') or [])} before"}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
-    def log_message(self, *_: Any) -> None:
-        """Nothing is printed."""
-
-
-@pytest.fixture
-def url() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/ask"
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
 def turns(configured: Configured, pool: Pool, agent: dict[str, Any]) -> dict[tuple[int, int], Any]:
     result = carry_out(plan(configured([CASE], agent=agent, run={"repeats": 2})), pool)
     assert result.passed == 4
@@ -136,7 +107,8 @@ def check(found: dict[tuple[int, int], Any]) -> None:
         assert turn.candidate_sql == COUNT
 
 
-def test_http(configured: Configured, pool: Pool, url: str) -> None:
+def test_http(configured: Configured, pool: Pool, endpoint: Callable[..., str]) -> None:
+    url = endpoint(lambda asked: {"sql": COUNT, "answer": f"{len(asked.get('history') or [])} before"})
     found = turns(configured, pool, {"kind": "http", "url": url})
     check(found)
     assert {turn.answer for turn in found.values()} == {"4 before"}

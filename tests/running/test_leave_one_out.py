@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,48 +28,22 @@ CASES = [
 DDL = "CREATE TABLE item (id INTEGER, name TEXT, price REAL); CREATE TABLE stock (item_id INTEGER)"
 
 
-class Store(ThreadingHTTPServer):
+class Store:
     """Examples by id, of which those whose id or text is named under `hide` and `hide_sql` are kept back."""
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
         self.examples: dict[str, str] = {}
         self.asked: list[dict[str, Any]] = []
 
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Store
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.asked.append(body)
-        kept = {
-            name: sql
-            for name, sql in self.server.examples.items()
-            if name not in body["hide"] and sql not in body["hide_sql"]
-        }
-        answer = json.dumps({"offered": DDL, "examples": [*kept.values()]}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
-    def log_message(self, *_: Any) -> None:
-        """Nothing is printed."""
+    def retrieve(self, body: dict[str, Any]) -> dict[str, Any]:
+        self.asked.append(body)
+        kept = [sql for name, sql in self.examples.items() if name not in body["hide"] and sql not in body["hide_sql"]]
+        return {"offered": DDL, "examples": kept}
 
 
 @pytest.fixture
-def store() -> Iterator[Store]:
-    made = Store()
-    thread = threading.Thread(target=made.serve_forever, daemon=True)
-    thread.start()
-    yield made
-    made.shutdown()
-    thread.join()
-    made.server_close()
+def store() -> Store:
+    return Store()
 
 
 @pytest.fixture
@@ -80,9 +52,11 @@ def go(pool: Pool) -> Callable[..., RunResult]:
 
 
 @pytest.fixture
-def asked(configured: Configured, go: Callable[..., RunResult], store: Store) -> Callable[[], dict[str, Measurement]]:
+def asked(
+    configured: Configured, go: Callable[..., RunResult], store: Store, endpoint: Callable[..., str]
+) -> Callable[[], dict[str, Measurement]]:
     def run() -> dict[str, Measurement]:
-        retriever = {"kind": "http", "url": f"http://127.0.0.1:{store.server_address[1]}/retrieve"}
+        retriever = {"kind": "http", "url": endpoint(store.retrieve)}
         result = go(configured(CASES, retriever=retriever))
         return {score.case_id: score for score in result.folder.scores()}
 

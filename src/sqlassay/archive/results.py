@@ -115,6 +115,24 @@ def read_sides(line: bytes | str, store: Store) -> Sides:
         raise RecordError(f"stored results cannot be read: {type(error).__name__}: {error}") from error
 
 
+def read_shown(line: bytes | str, store: Store, *, gold: int) -> tuple[Relation | None, Relation | None]:
+    """The rows of one gold and of the candidate, as far as they were kept; None for a side without rows.
+
+    Raises:
+        RecordError: the line or a result it points at cannot be read.
+    """
+    try:
+        plain = json.loads(line)
+        sides = [plain["golds"][gold] if plain["golds"] else None, plain["candidate"]]
+        found = [None if side is None else side["execution"] for side in sides]
+        reference, candidate = (
+            _read_relation(each, store) if each is not None and each["outcome"] == "rows" else None for each in found
+        )
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise RecordError(f"stored results cannot be read: {type(error).__name__}: {error}") from error
+    return reference, candidate
+
+
 def with_opinions(line: bytes, opinions: Sequence[Opinion]) -> bytes:
     """The same line of `results/sides.jsonl` with what judges said; nothing else of it changes.
 

@@ -23,12 +23,12 @@ from typing import Any
 from sqlassay.archive.journal import Journal, Line, Payload, Write
 from sqlassay.archive.lock import FolderLock
 from sqlassay.archive.pack import Blob, PackReader
-from sqlassay.archive.results import Kept, Sides, read_sides
+from sqlassay.archive.results import Kept, Sides, read_shown, read_sides
 from sqlassay.errors import ArchiveError, RecordError
 from sqlassay.records.case import Case
 from sqlassay.records.measurement import Measurement
 from sqlassay.records.plain import to_plain
-from sqlassay.records.relation import Schema
+from sqlassay.records.relation import Relation, Schema
 from sqlassay.records.run import Manifest, RunState, TrialKey
 from sqlassay.records.strict import from_plain
 from sqlassay.records.turn import Turn
@@ -198,6 +198,12 @@ class RunFolder:
         store = PackReader(self.path, ROWS)
         return lambda key: read_sides(lines[key], store) if key in lines else None
 
+    def rows_by_key(self) -> Callable[[TrialKey, int], tuple[Relation | None, Relation | None]]:
+        """The kept rows of one gold (by its place) and of the candidate, for many trials; see `sides_by_key`."""
+        lines = self.side_lines()
+        store = PackReader(self.path, ROWS)
+        return lambda key, gold: read_shown(lines[key], store, gold=gold) if key in lines else (None, None)
+
     def result_digests(self) -> dict[TrialKey, tuple[tuple[str | None, ...], str | None]]:
         """By trial: digests of each gold's rows and of the candidate's, whatever their order; None without rows."""
         found = {}
@@ -305,7 +311,13 @@ def runs_in(runs: Path | str) -> list[RunFolder]:
     return sorted(found, key=lambda run: (run.manifest.started_at, run.path.name))
 
 
+_KEY = re.compile(rb'\{"case_id": ?("[^"\\\x80-\xff]*"), ?"phrasing": ?(\d{1,9}), ?"repeat": ?(\d{1,9})[,}]')
+"""How most lines begin: the key is read without the rest of the line, which may be long."""
+
+
 def _key_of(line: bytes) -> TrialKey:
+    if found := _KEY.match(line):
+        return TrialKey(case_id=found[1][1:-1].decode("ascii"), phrasing=int(found[2]), repeat=int(found[3]))
     plain = read_line(line)
     return TrialKey(case_id=plain["case_id"], phrasing=plain.get("phrasing", 0), repeat=plain.get("repeat", 0))
 

@@ -124,10 +124,21 @@ def examine(kind: type[T], value: Any, *, loosely: Loosely | None = None) -> tup
     return typing.cast(T, result), ()
 
 
-def read_as(union: Any, choose: Callable[[Mapping[str, Any]], tuple[Any, Mapping[str, Any]] | None]) -> None:
-    """Say how a union without a `kind` field is told apart: `choose` gives the member and its fields, None if none."""
+def read_as(
+    union: Any,
+    choose: Callable[[Mapping[str, Any]], tuple[Any, Mapping[str, Any]] | None],
+    *,
+    quickly: Callable[[Mapping[str, Any]], Any | None] = lambda _value: None,
+) -> None:
+    """Say how a union without a `kind` field is told apart: `choose` gives the member and its fields, None if none.
+
+    `quickly` may give the record itself for the forms that are written most; None leaves it to the careful way.
+    """
 
     def read(value: Any, path: Path, context: _Context) -> Any:
+        made = quickly(value) if type(value) is dict else None
+        if made is not None:
+            return made
         chosen = choose(value) if isinstance(value, Mapping) else None
         if chosen is None:
             return context.bad(path, f"is none of the forms known here: {_said(value)}")

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from sqlassay.archive.run_folder import RunFolder
 from sqlassay.records.case import Case
-from sqlassay.records.execution import Execution, Rows
 from sqlassay.records.relation import Relation
 from sqlassay.records.run import Manifest, TrialKey
 from sqlassay.report.model import Report, build
@@ -73,15 +72,11 @@ def report_of(folder: RunFolder, summary: Summary | None = None) -> Report:
         )
         for m in measurements
     }
-    sides_of = folder.sides_by_key()
+    rows_of = folder.rows_by_key()
 
     @lru_cache(maxsize=8)
     def results(key: TrialKey) -> tuple[Relation | None, Relation | None]:
-        sides = sides_of(key)
-        if sides is None:
-            return None, None
-        gold = sides.golds[chosen.get(key) or 0].execution if sides.golds else None
-        return _relation(gold), _relation(sides.candidate.execution)
+        return rows_of(key, chosen.get(key) or 0)
 
     return build(
         folder.manifest,
@@ -91,10 +86,6 @@ def report_of(folder: RunFolder, summary: Summary | None = None) -> Report:
         cases={case.id: case for case in folder.cases()},
         results=results,
     )
-
-
-def _relation(execution: Execution | None) -> Relation | None:
-    return execution.relation if isinstance(execution, Rows) else None
 
 
 def find_run(name: str, runs: Path) -> RunFolder:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlassay.records.value import Reason
 from sqlassay.summary.intervals import (
     REPLICATES,
     percentile_interval,
@@ -59,7 +58,7 @@ class Estimator:
         if len(rows) == 0 or not self.names:
             return {}
         values = self.values[rows]
-        counts, lacking = self.counts[rows], self.lacking[rows]
+        counts, lacking, reasons = self.counts[rows], self.lacking[rows], self.reasons[rows]
         defined = ~np.isnan(values)
         filled = np.where(defined, values, 0.0)
         _, cluster = np.unique(self.clusters[rows], return_inverse=True)
@@ -85,14 +84,15 @@ class Estimator:
                 column, sizes[:, index], share=share, wilsonian=bool(single[index] and binary[index]),
                 resampled=means_of.get(index),
             )  # fmt: skip
-            reasons, tallies = np.unique(self.reasons[rows][~defined[:, index], index], return_counts=True)
+            # Of a case that has a value the reason counts for nothing; -1, no reason, is dropped with it.
+            tallies = np.bincount(np.where(defined[:, index], -1, reasons[:, index]) + 1)[1:].tolist()
             result[name] = Estimate(
                 mean=mean,
                 n=size,
                 attempted=len(rows),
                 interval=interval,
                 method=method,
-                undefined=_by_reason(reasons.tolist(), tallies.tolist()),
+                undefined={reason_at(place): count for place, count in enumerate(tallies) if count},
                 unit=self.units[index],
                 bounds=self._bounds(worst[:, index], best[:, index], mean, share=share, unscored=unscored),
                 unscored=unscored,
@@ -195,8 +195,3 @@ class Estimator:
                 self.ids[row]: value for row, value in zip(rows.tolist(), column[rows].tolist(), strict=True)
             }
         return found
-
-
-def _by_reason(indices: Sequence[int], tallies: Sequence[int]) -> dict[Reason, int]:
-    found = {reason_at(index): count for index, count in zip(indices, tallies, strict=True)}
-    return {reason: found[reason] for reason in Reason if reason in found}

@@ -109,12 +109,14 @@ def percentile_interval(means: NDArray[np.float64], *, level: float = 0.95) -> l
     import numpy as np
 
     tail = (1 - level) / 2 * 100
-    ends: list[tuple[float, float] | None] = []
-    for column in means.T:
-        defined = column[~np.isnan(column)]
-        if len(defined) == 0:
-            ends.append(None)
-            continue
-        low, high = np.percentile(defined, [tail, 100 - tail])
-        ends.append((float(low), float(high)))
+    known = ~np.isnan(means)
+    ends: list[tuple[float, float] | None] = [None] * means.shape[1]
+    whole = np.flatnonzero(known.all(axis=0))
+    if len(whole):
+        lows, highs = np.percentile(means[:, whole], [tail, 100 - tail], axis=0)
+        for index, low, high in zip(whole.tolist(), lows.tolist(), highs.tolist(), strict=True):
+            ends[index] = (low, high)
+    for index in np.flatnonzero(known.any(axis=0) & ~known.all(axis=0)).tolist():
+        low, high = np.percentile(means[known[:, index], index], [tail, 100 - tail])
+        ends[index] = (float(low), float(high))
     return ends

@@ -45,3 +45,9 @@ def test_a_table_described_twice_is_offered_once() -> None:
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_no_text_crashes_it(before: str, after: str) -> None:
     tables_in(f"{before} CREATE TABLE {after}")
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("text", ["CREATE TABLE t (" * 5_000, "CREATE TABLE t (a INT)" + "\nWITH" * 200_000])
+def test_brackets_that_never_close_and_clauses_that_never_end_do_not_hang(text: str) -> None:
+    assert [table.name for table in tables_in(text)] == ["t"]

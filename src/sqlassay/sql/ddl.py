@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from sqlglot import exp
 
@@ -21,7 +22,7 @@ _CREATE = re.compile(
 _NO_COLUMN = frozenset(
     {"PRIMARY", "FOREIGN", "UNIQUE", "CHECK", "CONSTRAINT", "KEY", "INDEX", "EXCLUDE", "PERIOD", "LIKE", "FULLTEXT"}
 )
-_GOES_ON = re.compile(r"(?i)(?:engine|comment|partition|cluster|with|tablespace|as|inherits|strict|without)\b")
+_GOES_ON = re.compile(r"(?i)\s+(?:engine|comment|partition|cluster|with|tablespace|as|inherits|strict|without)\b")
 _LONGEST = 4_000_000
 
 
@@ -35,9 +36,13 @@ def tables_in(text: str, dialect: str | None = None) -> tuple[OfferedTable, ...]
     """
     found: dict[str, OfferedTable] = {}
     name = canonical_dialect(dialect or "sqlite")
-    for match in _CREATE.finditer(text[:_LONGEST]):
-        statement = text[match.start() : _end(text, match.end())]
-        table = _parsed(statement, name) or _scanned(text, match)
+    text = text[:_LONGEST]
+    for match, following in pairwise([*_CREATE.finditer(text), None]):
+        assert match is not None
+        # Up to the next CREATE at most: brackets that never close would make each statement as long as the text.
+        limit = len(text) if following is None else following.start()
+        statement = text[match.start() : _end(text, match.end(), limit)]
+        table = _parsed(statement, name) or _scanned(text, match, limit)
         known = found.get(table.name)
         if known is None or len(table.columns) > len(known.columns):
             found[table.name] = table
@@ -64,60 +69,53 @@ def _parsed(statement: str, dialect: str) -> OfferedTable | None:
     return OfferedTable(name=".".join(part.name for part in parts), columns=columns)
 
 
-def _end(text: str, start: int) -> int:
+def _end(text: str, start: int, limit: int) -> int:
     """Where a CREATE statement ends: at its semicolon, or after its column list when prose follows."""
-    depth, position = 0, start
-    closed: int | None = None
-    while position < len(text):
+    depth, closed = 0, False
+    position = _code(text, start, limit)
+    while position < limit:
         character = text[position]
-        if character in "'\"`":
-            position = _after_quote(text, position)
-            continue
-        if text.startswith("--", position):
-            newline = text.find("\n", position)
-            position = len(text) if newline < 0 else newline
-            continue
         if character == "(":
             depth += 1
         elif character == ")":
             depth -= 1
-            if depth == 0 and closed is None:
-                closed = position + 1
+            closed = closed or depth == 0
             if depth < 0:
                 return position
         elif character == ";" and depth == 0:
             return position
-        elif closed is not None and character == "\n" and depth == 0:
-            following = text[position:].lstrip()
-            if not re.match(
-                r"(?i)(?:engine|comment|partition|cluster|with|tablespace|as|inherits|strict|without)\b", following
-            ):
+        elif closed and character == "\n" and depth == 0:
+            goes_on = _GOES_ON.match(text, position, limit)
+            if goes_on is None:
                 return position
-        position += 1
-    return len(text)
+            position = goes_on.end() - 1
+        position = _code(text, position + 1, limit)
+    return limit
 
 
-def _after_quote(text: str, start: int) -> int:
-    end = text.find(text[start], start + 1)
-    return len(text) if end < 0 else end + 1
+def _code(text: str, position: int, limit: int) -> int:
+    """The first place from `position` on that is in no quotes and no comment, `limit` where there is none."""
+    while position < limit:
+        if text[position] in "'\"`":
+            end = text.find(text[position], position + 1, limit)
+            position = limit if end < 0 else end + 1
+        elif text.startswith("--", position):
+            newline = text.find("\n", position, limit)
+            position = limit if newline < 0 else newline
+        else:
+            return position
+    return limit
 
 
-def _scanned(text: str, match: re.Match[str]) -> OfferedTable:
+def _scanned(text: str, match: re.Match[str], limit: int) -> OfferedTable:
     name = ".".join(_bare(part) for part in re.findall(_PART, match["name"]))
-    opening = text.find("(", match.end())
+    opening = text.find("(", match.end(), limit)
     if opening < 0 or text[match.end() : opening].strip():
         return OfferedTable(name=name)
     columns: list[str] = []
     depth, position, item = 0, opening, opening + 1
-    while position < len(text):
+    while position < limit:
         character = text[position]
-        if character in "'\"`":
-            position = _after_quote(text, position)
-            continue
-        if text.startswith("--", position):
-            newline = text.find("\n", position)
-            position = len(text) if newline < 0 else newline
-            continue
         depth += (character == "(") - (character == ")")
         if (character == "," and depth == 1) or depth == 0:
             first = re.match(rf"(?:\s|--[^\n]*\n)*({_PART})", text[item:position])
@@ -126,7 +124,7 @@ def _scanned(text: str, match: re.Match[str]) -> OfferedTable:
             item = position + 1
             if depth == 0:
                 break
-        position += 1
+        position = _code(text, position + 1, limit)
     return OfferedTable(name=name, columns=tuple(columns))
 
 

@@ -166,13 +166,6 @@ class AdapterBroken(SqlassayError):
     culprit = Culprit.US
 
 
-class GoldBroken(SqlassayError):
-    """`check` found a gold query that is broken."""
-
-    exit_code = ExitCode.GOLD_BROKEN
-    culprit = Culprit.DATASET
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """A failure turned into data: whose it is, its type and its message (no traceback, no secrets)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Protocol
 
 from sqlassay.records.ask import Ask
@@ -44,9 +43,3 @@ class Agent(Protocol):
     def read(self, payload: Any) -> Turn: ...
 
     async def close(self) -> None: ...
-
-
-class AgentFactory(Protocol):
-    """Each agent module has `build(settings, base_dir) -> Agent`, called with its section of the configuration."""
-
-    def __call__(self, settings: Mapping[str, Any], *, base_dir: str) -> Agent: ...

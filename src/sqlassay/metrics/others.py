@@ -8,7 +8,7 @@ from sqlassay.metrics.verdicts import Judged
 from sqlassay.records.execution import Execution, Rows
 from sqlassay.records.relation import Relation
 from sqlassay.records.settings import Rule
-from sqlassay.records.trial import Side, Trial
+from sqlassay.records.trial import Trial
 from sqlassay.records.value import Ratio, Reading, Reason, Undefined, verdict
 from sqlassay.tables import others
 
@@ -121,10 +121,6 @@ def _defog(trial: Trial, judged: Judged) -> dict[str, Reading]:
         "execution.exact@defog": verdict(exact),
         "execution.subset@defog": verdict(exact or subset),
     }
-
-
-def _side_named(trial: Trial, judged: Judged) -> Side:
-    return trial.golds[judged.index]
 
 
 _READ = {Rule.SPIDER: _spider, Rule.BIRD: _bird, Rule.SPIDER2: _spider2, Rule.DEFOG: _defog}

@@ -8,7 +8,6 @@ crash in the engine), with that side as failed. A case is never lost.
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import queue
 import subprocess
@@ -331,11 +330,3 @@ class Pool:
             return use(bench)
         finally:
             self._free.put(bench)
-
-
-def default_workers() -> int:
-    """One per core that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1

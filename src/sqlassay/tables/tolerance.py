@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Context, Decimal, Inexact, InvalidOperation
 from fractions import Fraction
 from functools import lru_cache
@@ -10,8 +9,6 @@ from typing import Any, Final
 
 from sqlassay.records.case import Tolerance
 from sqlassay.tables.cells import is_number
-
-Agree = Callable[[Any, Any], bool]
 
 HAIR: Final = Tolerance(mode="plain", abs="0", rel="1e-9")
 """The rule against which `decided_by_tolerance` is measured."""

@@ -33,3 +33,9 @@ def test_every_command_is_documented() -> None:
     commands = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert {name for name in commands if f"sqlassay {name}" not in text} == set()
+
+
+def test_every_page_stands_in_the_reading_order() -> None:
+    order = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    pages = {page.relative_to(ROOT / "docs").as_posix() for page in ROOT.glob("docs/**/*.md")} - {"README.md"}
+    assert {page for page in pages if f"({page})" not in order} == set()

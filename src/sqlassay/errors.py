@@ -190,3 +190,17 @@ def capture(action: Callable[[], T], *, culprit: Culprit) -> T | Fault:
         return Fault(culprit=error.culprit, type=type(error).__name__, message=error.message)
     except Exception as error:  # noqa: BLE001 - the one boundary that attributes failures
         return Fault(culprit=culprit, type=type(error).__name__, message=str(error))
+
+
+def guard(action: Callable[[], T], *, crashed: Callable[[Exception], T]) -> T:
+    """Run `action`; what it raises and nobody expected goes to `crashed`, which may still look at its trace.
+
+    For the outermost edge only, where an exception would otherwise end the process with a code that means something.
+
+    >>> guard(lambda: 1 // 0, crashed=lambda error: -1)
+    -1
+    """
+    try:
+        return action()
+    except Exception as error:  # noqa: BLE001 - the outer edge of the same boundary
+        return crashed(error)

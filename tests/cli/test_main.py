@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from sqlassay.cli.main import run_command
+from sqlassay.cli.main import main, run_command
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -18,6 +18,21 @@ def test_help_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_fault_of_ours_is_never_taken_for_a_gate_that_failed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(_arguments: object) -> int:
+        raise ZeroDivisionError("a slip")
+
+    monkeypatch.setattr(sys.modules["sqlassay.cli.main"], "run_command", broken)
+    with pytest.raises(SystemExit) as ended:
+        main(["list"])
+    assert ended.value.code == 3
+    said = capsys.readouterr().err
+    assert "ZeroDivisionError: a slip" in said
+    assert "fault of sqlassay" in said
 
 
 def test_a_misspelt_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:

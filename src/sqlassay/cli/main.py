@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import typer
 
-from sqlassay.errors import ExitCode, SqlassayError
+from sqlassay.errors import ExitCode, SqlassayError, guard
 
 _ClickException: type[Any] = typer.BadParameter.__mro__[2]
 """The base of what the option parser raises; typer exports only its youngest child."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and exit with the codes of specification section 9."""
-    sys.exit(run_command(sys.argv[1:] if arguments is None else arguments))
+    """Run the command line and exit with the codes of specification section 9.
+
+    A fault of ours is shown with its trace and exits 3: Python's own 1 would say that a gate has failed.
+    """
+    given = sys.argv[1:] if arguments is None else arguments
+    sys.exit(guard(lambda: run_command(given), crashed=_crashed))
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -44,6 +49,12 @@ def run_command(arguments: Sequence[str]) -> int:
         sys.stderr.close()
         return int(ExitCode.OK)
     return outcome if isinstance(outcome, int) else int(ExitCode.OK)
+
+
+def _crashed(error: Exception) -> int:
+    traceback.print_exception(error)
+    _complain("this is a fault of sqlassay itself, not of your cases or your agent", hint="please report it")
+    return int(ExitCode.INCOMPLETE)
 
 
 def _complain(message: str, *, hint: str | None = None) -> None:

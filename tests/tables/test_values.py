@@ -197,3 +197,13 @@ def test_deeply_nested_values_are_compared_or_called_unequal_but_never_crash(dep
     for _ in range(depth):
         value = [value]
     compare_tables(_table(value, 1), _table("x", 2))
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_a_boolean_that_python_takes_for_one_is_not_believed(shuffled: bool) -> None:
+    columns = (Column(name="a"), Column(name="b"))
+    gold = Relation(columns=columns, rows=[(1, "x"), (5, "y")])
+    rows: list[tuple[Any, ...]] = [(True, "x"), (5, "y")]
+    answer = Relation(columns=columns, rows=rows[::-1] if shuffled else rows)
+    assert not compare_tables(gold, answer).exact
+    assert compare_tables(gold, Relation(columns=columns, rows=[(1.0, "x"), (5, "y")])).exact

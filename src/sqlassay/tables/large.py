@@ -94,6 +94,9 @@ class LargeBench(Bench):
         return np.maximum(self.agree.narrowest, self.agree.share * size) * (1 + 1e-6) + size * 1e-14
 
     def identical(self, pairs: Sequence[tuple[int, int]]) -> bool:
+        columns = ((self.vectors[0][i], self.vectors[1][j]) for i, j in pairs)
+        if not all(np.array_equal(one.ascending, two.ascending) for one, two in columns):
+            return False
         left, right = self._rows(pairs, 0), self._rows(pairs, 1)
         if len(left) != len(right):
             return False

@@ -25,9 +25,13 @@ _NO_BOOLEANS: Final = frozenset(Kind) - {Kind.DYNAMIC, Kind.BOOLEAN}
 
 @dataclass(slots=True, kw_only=True)
 class Trust:
-    """Where a reference's cells let `==` be believed: nowhere (None), or unless a boolean stands in `bits` columns."""
+    """Where a reference's cells let `==` be believed: nowhere (None), or unless a boolean stands in `bits` columns.
+
+    `places` are the rows and columns of its ones and zeros, the only cells that a boolean is `==` to.
+    """
 
     bits: tuple[int, ...] | None
+    places: tuple[tuple[int, int], ...] = ()
     single: bool
     bag: dict[Any, int] | None = None
     """How often each row occurs, once that was asked for."""
@@ -41,7 +45,12 @@ def same_list(reference: Relation, candidate: Relation) -> bool:
     mine, theirs = reference.rows, candidate.rows
     if type(mine) is not type(theirs):
         mine, theirs = list(mine), list(theirs)
-    return mine == theirs and _believed(trust_in(reference), candidate)
+    if mine != theirs:
+        return False
+    trust = trust_in(reference)
+    if trust.bits is None or any(column.kind in _OWN_RULES for column in candidate.columns):
+        return False
+    return not any(type(theirs[row][position]) is bool for row, position in trust.places)
 
 
 def same_bag(reference: Relation, candidate: Relation) -> bool:
@@ -79,7 +88,8 @@ def _examine(reference: Relation) -> Trust:
     single = len(rows) == 1
     if any(column.kind in _OWN_RULES for column in reference.columns):
         return Trust(bits=None, single=single)
-    bits = []
+    bits: list[int] = []
+    places: list[tuple[int, int]] = []
     columns = list(zip(*rows, strict=True))
     for position, cells in enumerate(columns):
         types = set(map(type, cells))
@@ -87,11 +97,13 @@ def _examine(reference: Relation) -> Trust:
             continue
         if not types <= _PLAIN | _COUNTED or not _small_enough(cells):
             return Trust(bits=None, single=single)
-        if any(cell in (0, 1) for cell in cells):
+        found = [(row, position) for row, cell in enumerate(cells) if cell in (0, 1)]
+        if found:
             bits.append(position)
+            places += found
     if len(columns) == 1 and rows:
         single = single or len(set(columns[0])) == 1
-    return Trust(bits=tuple(bits), single=single)
+    return Trust(bits=tuple(bits), places=tuple(places), single=single)
 
 
 def _small_enough(cells: Sequence[Any]) -> bool:

@@ -33,6 +33,7 @@ PLACEHOLDERS = {
     "ORS": " OR ".join("id = 1" for _ in range(900)),
     "UNIONS": " ".join("UNION SELECT 1" for _ in range(200)),
     "LIST": ", ".join(str(i) for i in range(5000)),
+    "CHAIN": "c0 AS (SELECT id FROM item), " + ", ".join(f"c{i} AS (SELECT * FROM c{i - 1})" for i in range(1, 1000)),
     "LONG": "'" + "x" * 1_000_000 + "'",
     "WILDCARDS": "%a" * 200,
     "STARS": "*a" * 200,

@@ -39,6 +39,7 @@ _KINDS: dict[ErrorKind, tuple[int, ...]] = {
     ),
     ErrorKind.TOO_LARGE: (
         *(1104, 1116, 1436, 1038, 1153, 1162, 1301, 1114, 1021, 1037, 1041, 1118, 1390, 3636, 1117, 1119, 1226, 1135),
+        *(1473, 4003),
     ),
     ErrorKind.TIMEOUT: (1969, 3024, 1317),
     ErrorKind.CONNECTION: (

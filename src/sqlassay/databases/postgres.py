@@ -12,7 +12,7 @@ from sqlassay.databases.addresses import redact, server_address, without_secret
 from sqlassay.databases.base import Capabilities
 from sqlassay.databases.lexer import refusal, statement_count, tokens, unsendable
 from sqlassay.databases.postgres_errors import error_kind
-from sqlassay.databases.postgres_guard import forbidden
+from sqlassay.databases.postgres_guard import forbidden, too_large
 from sqlassay.databases.postgres_schema import fingerprint_of, read_schema, right_warnings, stamp_of
 from sqlassay.databases.postgres_values import Catalogue, register_loaders
 from sqlassay.databases.sizes import ByteCount
@@ -168,6 +168,8 @@ class PostgresSession:
             return SqlError(kind=ErrorKind.SYNTAX, message=why)
         if (why := refusal(found) or forbidden(found)) is not None:
             return SqlError(kind=ErrorKind.FORBIDDEN, message=why)
+        if (why := too_large(found)) is not None:
+            return SqlError(kind=ErrorKind.TOO_LARGE, message=why)
         alarm: Alarm | None = None
         try:
             self._prepare(limits)
@@ -193,7 +195,7 @@ class PostgresSession:
         import psycopg
 
         found = list(tokens(sql, "postgres"))
-        if not found or refusal(found) is not None or forbidden(found) is not None:
+        if not found or any(check(found) is not None for check in (refusal, forbidden, too_large)):
             return None
         try:
             self._prepare(Limits())

@@ -144,3 +144,5 @@ SELECT 'x' || ⟦ORS⟧ FROM item
 SELECT 1 ⟦UNIONS⟧
 SELECT id FROM item WHERE id IN (⟦LIST⟧)
 SELECT ⟦LONG⟧
+-- expect: too_large
+WITH ⟦CHAIN⟧ SELECT id FROM c999

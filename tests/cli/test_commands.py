@@ -356,3 +356,30 @@ def test_doctor_shows_what_was_extracted(shop: Path, capsys: pytest.CaptureFixtu
     (shop / "shop_agent.py").write_text("def answer(question):\n    return {}\n", encoding="utf-8")
     sys.modules.pop("shop_agent", None)
     assert run_command(["doctor"]) == 4
+
+
+def test_reading_commands_find_runs_where_a_configuration_keeps_them(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shop / "sqlassay.yaml").write_text(CONFIG + "runs: kept\n", encoding="utf-8")
+    assert run_command(["run", "--run-id", "one", "-q"]) == 0
+    elsewhere = shop / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    config = ["-c", str(shop / "sqlassay.yaml")]
+    assert run_command(["report", "one", "--json", *config]) == 0
+    assert run_command(["show", "one", "totals", *config]) == 0
+    assert run_command(["compare", "one", "one", *config]) == 0
+    capsys.readouterr()
+    assert run_command(["list", "--json", *config]) == 0
+    assert [run["run_id"] for run in json.loads(capsys.readouterr().out)] == ["one"]
+    assert run_command(["report", "one", "-c", "nowhere.yaml"]) == 2
+
+
+def test_doctor_says_that_an_agent_gives_no_answer(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    slow = "import asyncio\n\n\nasync def answer(question):\n    await asyncio.sleep(60)\n"
+    (shop / "slow_agent.py").write_text(slow, encoding="utf-8")
+    config = CONFIG.replace("shop_agent", "slow_agent") + "run: {timeout_s: 0.2}\n"
+    (shop / "sqlassay.yaml").write_text(config, encoding="utf-8")
+    assert run_command(["doctor"]) in (3, 4)
+    assert "0.2 s" in capsys.readouterr().err

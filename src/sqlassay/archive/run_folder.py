@@ -111,10 +111,6 @@ class RunWriter:
         self._journal.close()
         self._journal = Journal(self.path)
 
-    def write_file(self, name: str, text: str) -> None:
-        """Write a whole file of the run (`summary.json`, `report.html`), at once."""
-        _write_whole(self.path / name, text)
-
     def change(self, manifest: Manifest) -> None:
         """Replace the manifest, at once."""
         self._manifest = manifest
@@ -163,9 +159,6 @@ class RunFolder:
     def scores(self) -> Iterator[Measurement]:
         """In the order in which they were made."""
         return (read_measurement(read_line(line)) for line in self._lines(SCORES))
-
-    def score_lines(self) -> Iterator[bytes]:
-        return self._lines(SCORES)
 
     def schemas(self) -> dict[str, Schema]:
         path = self.path / "results" / "schemas.json"

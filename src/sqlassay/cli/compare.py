@@ -14,6 +14,7 @@ def compare(
     before: Annotated[str, typer.Argument(metavar="RUN", help="The earlier run.")],
     after: Annotated[str, typer.Argument(metavar="RUN", help="The later run.")],
     runs: options.RunsFolder = None,
+    config: options.BesideConfig = None,
     output: options.Outputs = None,
     failures: options.Failures = None,
     json: options.Json = False,
@@ -32,7 +33,7 @@ def compare(
     for path in output or ():
         if path.suffix not in (".json", ".md", ".html"):
             raise UsageError(f"-o {path}: a comparison is written as .json, .md or .html")
-    folder = runs_folder(runs)
+    folder = runs_folder(runs, config)
     old, new = api.open_run(before, runs=folder), api.open_run(after, runs=folder)
     change = paired(old.summary, new.summary)
     for path in output or ():

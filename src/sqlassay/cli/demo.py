@@ -36,7 +36,8 @@ def demo(
     for name in (*_FILES, *_TEXTS):
         if not (folder / name).exists():
             shutil.copyfile(source / name, folder / name)
-    subprocess.run([sys.executable, "catalogue.py", "films.db"], cwd=folder, check=True)
+    if subprocess.run([sys.executable, "catalogue.py", "films.db"], cwd=folder).returncode:
+        raise UsageError("the demo's database was not built", hint=f"try: cd {folder} && python catalogue.py films.db")
     with _agent(folder) as address:
         os.environ["FILMS_AGENT_URL"] = address
         with progress(quiet=quiet) as hear:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlassay.cli import options
+from sqlassay.errors import AgentFailure
 
 if TYPE_CHECKING:
     from sqlassay.agents.doctor import Examination
@@ -69,6 +70,9 @@ async def _examine(settings: Config, question: str, database: str | None) -> Exa
         return await asyncio.wait_for(
             examine(agent, ask, expected=expected_from(settings.agent or {})), settings.run.timeout_s
         )
+    except TimeoutError as error:
+        limit = f"{settings.run.timeout_s:g} s"
+        raise AgentFailure(f"the agent gave no answer within {limit}", kind="agent_timeout") from error
     finally:
         await agent.close()
 

@@ -16,6 +16,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 def list_runs(
     runs: options.RunsFolder = None,
+    config: options.BesideConfig = None,
     metric: Annotated[str, typer.Option("--metric", help="The metric to follow.")] = "outcome.pass",
     json: options.Json = False,
 ) -> None:
@@ -24,7 +25,7 @@ def list_runs(
     from sqlassay.cli.console import print_json, stdout
     from sqlassay.cli.runs import runs_folder
 
-    found, where = [], runs_folder(runs)
+    found, where = [], runs_folder(runs, config)
     for folder in runs_in(where):
         manifest, summary = folder.manifest, _stored(folder.path)
         estimate = summary.get("metrics", {}).get(metric, {})

@@ -32,6 +32,9 @@ Json = Annotated[bool, typer.Option("--json", help="Machine-readable output on s
 DatabaseUrl = Annotated[
     str | None, typer.Option("--database", metavar="URL", help="Run on this database instead of the configured one.")
 ]
+BesideConfig = Annotated[
+    Path | None, typer.Option("--config", "-c", metavar="FILE", help="Look for runs where this file keeps them.")
+]
 RunsFolder = Annotated[
     Path | None, typer.Option("--runs", metavar="DIR", help="Where runs are kept (default: runs beside the config).")
 ]

@@ -8,6 +8,7 @@ from sqlassay.cli import options
 def report(
     run: options.RunArgument = "latest",
     runs: options.RunsFolder = None,
+    config: options.BesideConfig = None,
     output: options.Outputs = None,
     failures: options.Failures = None,
     json: options.Json = False,
@@ -20,7 +21,7 @@ def report(
     from sqlassay.report.text import render
 
     paths = check_suffixes(output)
-    opened = api.open_run(run, runs=runs_folder(runs))
+    opened = api.open_run(run, runs=runs_folder(runs, config))
     for path in paths:
         write(opened, path)
     if failures is not None:

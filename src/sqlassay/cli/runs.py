@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from sqlassay.errors import UsageError
+
 
 def named(folder: Path) -> str:
     """How a command names this run from here: its id where that is enough, else its folder."""
@@ -20,13 +22,19 @@ def show_command(folder: Path) -> str:
     return f"{program()} show {named(folder)}"
 
 
-def runs_folder(given: Path | None) -> Path:
-    """The folder given; else `SQLASSAY_RUNS`; else what `sqlassay.yaml` here says; else `runs`."""
+def runs_folder(given: Path | None, config: Path | None = None) -> Path:
+    """The folder given; else what the file given says; else `SQLASSAY_RUNS`; else what `sqlassay.yaml` here says.
+
+    Raises:
+        UsageError: the file given does not exist.
+    """
     if given is not None:
         return given
-    if named := os.environ.get("SQLASSAY_RUNS"):
+    if config is not None and not config.is_file():
+        raise UsageError(f"{config}: no such file")
+    if config is None and (named := os.environ.get("SQLASSAY_RUNS")):
         return Path(named)
-    file = Path(os.environ.get("SQLASSAY_CONFIG", "sqlassay.yaml"))
+    file = config or Path(os.environ.get("SQLASSAY_CONFIG", "sqlassay.yaml"))
     if not file.is_file():
         return Path("runs")
     import yaml

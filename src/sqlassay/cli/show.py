@@ -18,6 +18,7 @@ def show(
     repeat: Annotated[int, typer.Option("--repeat", min=0, help="0 is the first time it was asked.")] = 0,
     rows: Annotated[int, typer.Option("--rows", min=1, help="Most rows shown a side.")] = 20,
     runs: options.RunsFolder = None,
+    config: options.BesideConfig = None,
     json: options.Json = False,
 ) -> None:
     """Show a case: question, verdict, both queries, both tables side by side, the agent's trail."""
@@ -27,7 +28,7 @@ def show(
     from sqlassay.records.run import TrialKey
     from sqlassay.report.case import render
 
-    opened = api.open_run(run, runs=runs_folder(runs))
+    opened = api.open_run(run, runs=runs_folder(runs, config))
     key = TrialKey(case_id=case, phrasing=phrasing, repeat=repeat)
     detail = opened.report.detail(key, rows=rows)
     if detail is None:

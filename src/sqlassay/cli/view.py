@@ -11,6 +11,7 @@ from sqlassay.cli import options
 
 def view(
     runs: options.RunsFolder = None,
+    config: options.BesideConfig = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes any free one.")] = 8765,
     host: Annotated[str, typer.Option("--host", help="Anything but loopback needs --token.")] = "127.0.0.1",
     token: Annotated[
@@ -21,7 +22,7 @@ def view(
     from sqlassay.cli.runs import runs_folder
     from sqlassay.view.server import serve
 
-    serve(runs_folder(runs), host=host, port=port, token=token, announce=_announce)
+    serve(runs_folder(runs, config), host=host, port=port, token=token, announce=_announce)
 
 
 def _announce(address: str) -> None:

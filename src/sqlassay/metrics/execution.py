@@ -50,6 +50,11 @@ CARDS = (
         "Executable",
         "Did the candidate SQL run here?",
         "1 when it ran without error; 0 when it failed or there was none",
+        {
+            Reason.NOT_APPLICABLE: _UNKNOWN[Reason.NOT_APPLICABLE],
+            Reason.HARNESS_FAILED: _UNKNOWN[Reason.HARNESS_FAILED],
+            Reason.NOT_RECORDED: "the statement was not carried out by us",
+        },
     ),
     _card(
         "exact",

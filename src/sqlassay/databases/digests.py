@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from sqlassay.errors import DatabaseUnavailable
 from sqlassay.records.relation import Schema
 
 _HEADER_BYTES = 4096
@@ -42,11 +43,14 @@ def file_digest(path: Path) -> str:
 FileIdentity = tuple[int, int, int, int]
 
 
-def file_identity(path: Path) -> FileIdentity:
+def file_identity(path: Path, *, name: str) -> FileIdentity:
     """Device, inode, size and time of last change: another value means that something else lies at this path.
 
     Raises:
-        OSError: nothing lies there.
+        DatabaseUnavailable: nothing lies there; `name` is the database's, for the message.
     """
-    status = path.stat()
+    try:
+        status = path.stat()
+    except OSError:
+        raise DatabaseUnavailable(f"database {name!r}: {str(path)!r} is gone") from None
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns

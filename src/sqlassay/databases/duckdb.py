@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlassay.databases.addresses import file_path
 from sqlassay.databases.base import Capabilities
-from sqlassay.databases.digests import FileIdentity, file_digest, file_identity, fingerprinted
+from sqlassay.databases.digests import file_digest, file_identity, fingerprinted
 from sqlassay.databases.duckdb_errors import error_kind
 from sqlassay.databases.duckdb_schema import read_schema
 from sqlassay.databases.duckdb_values import Layout, layout_of
@@ -115,19 +115,13 @@ class DuckdbDatabase:
         self._open()
 
     def _open(self) -> None:
-        self._identity = self._identity_now()
+        self._identity = file_identity(self._path, name=self.name)
         self._connection = _opened(self._path, name=self.name)
         self._schema: Schema | None = None
 
-    def _identity_now(self) -> FileIdentity:
-        try:
-            return file_identity(self._path)
-        except OSError:
-            raise DatabaseUnavailable(f"database {self.name!r}: {str(self._path)!r} is gone") from None
-
     def _reopen_if_replaced(self) -> None:
         """The file that is open cannot change, but another one may have been put in its place."""
-        if self._identity_now() != self._identity:
+        if file_identity(self._path, name=self.name) != self._identity:
             self._connection.close()
             self._open()
 

@@ -15,7 +15,7 @@ import apsw
 
 from sqlassay.databases.addresses import file_path
 from sqlassay.databases.base import Capabilities
-from sqlassay.databases.digests import FileIdentity, file_digest, file_identity, fingerprinted
+from sqlassay.databases.digests import file_digest, file_identity, fingerprinted
 from sqlassay.databases.lexer import refusal, statement_count, tokens, unsendable, words
 from sqlassay.databases.sizes import ByteCount
 from sqlassay.databases.sqlite_account import Events, Relations, account_of, relations_of
@@ -80,22 +80,16 @@ class SqliteDatabase:
         self._open()
 
     def _open(self) -> None:
-        self._identity = self._identity_now()
+        self._identity = file_identity(self._path, name=self.name)
         self._connection = _connect(self._path, name=self.name)
         self._connection.authorizer = self._guard.authorize
         self._connection.set_progress_handler(self._guard.is_late, _STEPS)
         self._schema: Schema | None = None
         self._schema_version: int | None = None
 
-    def _identity_now(self) -> FileIdentity:
-        try:
-            return file_identity(self._path)
-        except OSError:
-            raise DatabaseUnavailable(f"database {self.name!r}: {str(self._path)!r} is gone") from None
-
     def _reopen_if_replaced(self) -> None:
         """SQLite goes on reading a file that was removed, and pages it holds of one that was written over."""
-        if self._identity_now() != self._identity:
+        if file_identity(self._path, name=self.name) != self._identity:
             self._connection.close()
             self._open()
 

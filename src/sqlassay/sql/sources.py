@@ -99,14 +99,15 @@ def _sees_siblings(resolver: Resolver) -> bool:
 
 def _table(resolver: Resolver, node: exp.Expr, scope: Scope) -> Source:
     index, binder = resolver.index, resolver.binder
-    identifiers = [
-        part for part in (node.args.get("catalog"), node.args.get("db"), node.this) if isinstance(part, exp.Identifier)
-    ]
+    schema = node.args.get("db")
+    written_out = (node.args.get("catalog"), schema, node.this)
+    # T-SQL's `shop..orders` leaves the default schema out, whose name is dropped like `shop.dbo.orders`.
+    identifiers = [node.this] if schema == "" else [part for part in written_out if isinstance(part, exp.Identifier)]
     alias = node.args.get("alias")
     named = alias.this if alias is not None else None
     key = binder.key(named) if isinstance(named, exp.Identifier) else None
     columns = tuple(binder.key(column) for column in (alias.args.get("columns") or ())) if alias is not None else ()
-    if len(identifiers) == 1:
+    if len(identifiers) == 1 and schema is None:
         entry = scope.ctes.find(binder.key(node.this))
         if entry is not None:
             return _cte(resolver, entry, key or entry.name, columns, scope)
@@ -143,12 +144,6 @@ def _table(resolver: Resolver, node: exp.Expr, scope: Scope) -> Source:
     if relation.table is not None and not relation.columns:
         source.open = True
     return source
-
-
-def _parts(node: exp.Expr) -> tuple[object, ...]:
-    if node.args.get("db") == "":  # T-SQL's `shop..orders` leaves the default schema out
-        return (node.this,)
-    return node.args.get("catalog"), node.args.get("db"), node.this
 
 
 def _local(name: str, dialect: str) -> str:

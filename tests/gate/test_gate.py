@@ -13,7 +13,7 @@ from sqlassay.gate.rules import GateRules, Subject, parse, rules
 from sqlassay.gate.verdict import State, judge
 from sqlassay.records.measurement import Bucket, Measurement
 from sqlassay.records.run import TrialKey
-from sqlassay.records.value import Ceiling, Quantity
+from sqlassay.records.value import Ceiling, Quantity, Reason, Undefined, verdict
 from sqlassay.summary.aggregate import summarise
 from sqlassay.summary.model import Summary
 from sqlassay.testing.builders import case, measurement
@@ -108,6 +108,20 @@ def test_a_failed_rule_names_cases_and_causes() -> None:
     assert verdict.state is State.FAILED
     assert verdict.exit_code is ExitCode.GATE_FAILED
     assert "w0 (wrong_values)" in verdict.sentence
+
+
+def test_a_failed_rule_names_only_cases_that_its_metric_has_a_value_for() -> None:
+    no_gold = measurement(
+        "no_gold",
+        bucket=Bucket.NO_QUERY_HALLUCINATION,
+        metrics={"execution.exact": Undefined(reason=Reason.NOT_APPLICABLE)},
+    )
+    wrong = measurement("wrong", bucket=WRONG, metrics={"execution.exact": verdict(False)})
+    summary = run(no_gold, wrong)
+    exact, passed = judge(summary, rules(["execution.exact >= 0.9", "outcome.pass >= 0.9"])).results
+    assert (exact.state, exact.cases) == (State.FAILED, ("wrong",))
+    assert "no_gold" not in exact.sentence
+    assert passed.cases == ("no_gold", "wrong")
 
 
 def test_one_unscored_case_leaves_the_strict_rule_open_and_the_loose_one_decided() -> None:

@@ -134,7 +134,8 @@ def _metric_rule(summary: Summary, rule: Rule, chosen: tuple[Outcome, ...]) -> R
             )
             return RuleResult(rule=rule.text, state=state, sentence=f"{said}{even}.")
         case State.FAILED:
-            failing = [o for o in chosen if o.passed is False]
+            valued = summary.per_case.values.get(rule.name, {})
+            failing = [o for o in chosen if o.passed is False and o.key.case_id in valued]
             even = (
                 f", and {low:.4g} to {high:.4g} whatever the {estimate.unscored} unscored would be"
                 if estimate.unscored

@@ -8,3 +8,4 @@ lock() {
 }
 lock base.txt --group build
 lock dev.txt --group dev --extra duckdb --extra postgres --extra mysql --extra sqlalchemy --extra arrow --extra langgraph --extra pydantic-ai
+lock judge.txt --group judge --extra judge

@@ -2,64 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from sqlassay.errors import ConfigError, MissingExtra
-from sqlassay.judges.base import CONTEXTUAL_RELEVANCE, CORRECTNESS, FAITHFULNESS, Material, material_of, table_text
+from sqlassay.judges.base import material_of, table_text
 from sqlassay.judges.chat import Chat, Endpoint, ModelFailed
 from sqlassay.judges.registry import build
 from sqlassay.records.case import Case
 from sqlassay.records.relation import Column, Relation
 from sqlassay.records.turn import OfferedTable, Retrieval, Turn
 
-Say = Callable[[str], str | int]
-
-
-class Model:
-    """A local server that speaks chat completions; `say` turns a prompt into text, or into an error's status."""
-
-    def __init__(self) -> None:
-        self.say: Say = lambda _: "ok"
-        self.prompts: list[str] = []
-        self.headers: list[dict[str, str]] = []
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                prompt = body["messages"][0]["content"]
-                outer.prompts.append(prompt)
-                outer.headers.append(dict(self.headers))
-                said = outer.say(prompt)
-                data = b""
-                if isinstance(said, str):
-                    data = json.dumps({"choices": [{"message": {"content": said}}]}).encode()
-                self.send_response(200 if isinstance(said, str) else said)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
-        threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-
-
-@pytest.fixture
-def model() -> Iterator[Model]:
-    made = Model()
-    yield made
-    made.http.shutdown()
-    made.http.server_close()
+if TYPE_CHECKING:
+    from tests.judges.conftest import Model
 
 
 def chat(model: Model) -> Chat:
@@ -105,14 +62,10 @@ def test_a_wrong_configuration_says_what(settings: dict[str, Any], message: str)
     assert message in str(error.value)
 
 
-def test_the_extra_is_named_where_it_is_missing() -> None:
-    try:
-        import deepeval  # noqa: F401
-    except ImportError:
-        with pytest.raises(MissingExtra, match="judge"):
-            build({"model": "m", "base_url": "http://h"})
-    else:
-        pytest.skip("DeepEval is installed")
+def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "deepeval", None)
+    with pytest.raises(MissingExtra, match="judge"):
+        build({"model": "m", "base_url": "http://h"})
 
 
 def test_what_a_judge_is_shown() -> None:
@@ -131,54 +84,3 @@ def test_what_a_judge_is_shown() -> None:
 
 def test_a_long_cell_is_cut() -> None:
     assert len(table_text(Relation(columns=(Column(name="c"),), rows=[("x" * 10_000,)]))) < 300
-
-
-def scripted(prompt: str) -> str:
-    """Answers by the kind of DeepEval's prompt: two claims or statements, of which one holds; a score of 8 of 10."""
-    if "indicate whether each statement" in prompt:
-        return json.dumps({"verdicts": [{"verdict": "yes", "statement": "x"}, {"verdict": "no", "statement": "y"}]})
-    if "indicate whether EACH claim" in prompt:
-        return json.dumps({"verdicts": [{"verdict": "yes"}, {"verdict": "no", "reason": "wrong"}]})
-    if '"score"' in prompt and "evaluation steps" in prompt.lower():
-        return json.dumps({"score": 8, "reason": "the same country"})
-    if "truths" in prompt and "undisputed" in prompt:
-        return json.dumps({"truths": ["France spent 667.62"], "claims": ["France spent", "most"]})
-    return json.dumps({"reason": "because"})
-
-
-MATERIAL = Material(
-    question="Who spent the most?",
-    answer="France spent 667.62.",
-    expected_answer="France",
-    context=("invoice(country, total)",),
-    result="country | total\nFrance | 667.62",
-)
-
-
-def test_opinions_through_deepeval(model: Model) -> None:
-    pytest.importorskip("deepeval", reason="DeepEval is not installed (extra judge)")
-    model.say = scripted
-    judge = build({"model": "scripted", "base_url": model.url})
-    opinions = {opinion.metric: opinion for opinion in asyncio.run(judge.opinions(MATERIAL))}
-    assert {metric: opinion.score for metric, opinion in opinions.items()} == {
-        CORRECTNESS: 0.8,
-        CONTEXTUAL_RELEVANCE: 0.5,
-        FAITHFULNESS: 0.5,
-    }
-    assert all(opinion.model == "scripted" and len(opinion.prompt_hash) == 16 for opinion in opinions.values())
-
-
-def test_a_judge_that_fails_says_so(model: Model) -> None:
-    pytest.importorskip("deepeval", reason="DeepEval is not installed (extra judge)")
-    model.say = lambda _: 401
-    judge = build({"model": "scripted", "base_url": model.url, "metrics": ["correctness"]})
-    (opinion,) = asyncio.run(judge.opinions(MATERIAL))
-    assert opinion.score is None
-    assert "status 401" in (opinion.error or "")
-
-
-def test_only_what_the_material_allows_is_asked(model: Model) -> None:
-    pytest.importorskip("deepeval", reason="DeepEval is not installed (extra judge)")
-    judge = build({"model": "scripted", "base_url": model.url})
-    assert asyncio.run(judge.opinions(Material(question="?", answer="x"))) == ()
-    assert model.prompts == []

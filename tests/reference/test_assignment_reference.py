@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
-import sys
 from collections.abc import Mapping, Sequence
 from itertools import combinations, permutations
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+import slow_tables as slow
 from sqlassay.records.case import Tolerance
 from sqlassay.records.relation import Column, Relation
 from sqlassay.tables.exact import compare_tables
 from sqlassay.tables.rule import Facts, Links, TableRule
-
-
-def _beside(name: str) -> ModuleType:
-    path = Path(__file__).with_name(f"{name}.py")
-    spec = importlib.util.spec_from_file_location(f"reference_assignment_{name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-slow = _beside("slow_tables")
 
 KINDS: tuple[tuple[Any, ...], ...] = ((0, 1), (0, 1), (1, 2, None), (0.0, 0.008, 0.016, 1.0), ("a", "b"), (7,))
 ORIGINS = ("t.a", "t.b", "t.c", None)

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
-import sys
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import slow_tables as slow
+import strategies
 from sqlassay.records.case import Tolerance
 from sqlassay.records.relation import Column, Relation
 from sqlassay.tables.exact import compare_tables
 from sqlassay.tables.output import align
 from sqlassay.tables.rule import TableRule
-
-
-def _beside(name: str) -> ModuleType:
-    path = Path(__file__).with_name(f"{name}.py")
-    spec = importlib.util.spec_from_file_location(f"reference_{name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-slow, strategies = _beside("slow_tables"), _beside("strategies")
 
 MODES = ("guarded", "plain", "exact")
 EXACT_CELLS = strategies.COLUMNS[:3]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import permutations, product
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+import slow_tables as slow
 from sqlassay.records.case import Ordered, Tolerance
 from sqlassay.records.query import KeySource, Ordering, OrderPlan, SortKey
 from sqlassay.records.relation import Column, Relation
@@ -26,20 +23,6 @@ from sqlassay.tables.shapes import Ground, groups, id_set, ranking, scalar
 from sqlassay.tables.tolerance import agreement
 
 Row = tuple[Any, ...]
-
-
-def _beside(name: str) -> ModuleType:
-    path = Path(__file__).with_name(f"{name}.py")
-    spec = importlib.util.spec_from_file_location(f"reference_ties_{name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-slow = _beside("slow_tables")
 
 
 def relation(names: str, rows: Sequence[Row]) -> Relation:

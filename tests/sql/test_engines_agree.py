@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+
+import reading_against_engines
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("SQLASSAY_PUBLIC_DATA") or ROOT.parent / "shared" / "data")
 
 
-def comparison() -> ModuleType:
-    name = "reading_against_engines"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[name]
-
-
 @pytest.mark.public_data
 @pytest.mark.skipif(not (DATA / "spider_dev").is_dir(), reason=f"no Spider development set in {DATA}")
 def test_sqlite_and_the_parser_agree_on_spider() -> None:
-    tallies = comparison().against_sqlite(DATA / "spider_dev")
+    tallies = reading_against_engines.against_sqlite(DATA / "spider_dev")
     assert len(tallies) == 6
     assert tallies["gold"].queries == 972
     assert tallies["gold"].refused == 0
@@ -55,7 +42,7 @@ def test_postgres_and_the_parser_agree_on_defog() -> None:
         psycopg.connect(f"{server}/postgres", connect_timeout=5).close()
     except psycopg.Error as error:
         pytest.skip(f"PostgreSQL cannot be reached: {error}")
-    tally = comparison().against_postgres(server, DATA / "defog")["gold"]
+    tally = reading_against_engines.against_postgres(server, DATA / "defog")["gold"]
     assert tally.queries > 200
     assert tally.refused == 0
     assert tally.unresolved == []

@@ -5,14 +5,11 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import typer
 
 from sqlassay.errors import ExitCode, SqlassayError, guard
-
-_ClickException: type[Any] = typer.BadParameter.__mro__[2]
-"""The base of what the option parser raises; typer exports only its youngest child."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -37,7 +34,7 @@ def run_command(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         _complain("interrupted")
         return int(ExitCode.INTERRUPTED)
-    except _ClickException as error:
+    except typer.TyperException as error:
         if not error.format_message():
             return int(ExitCode.USAGE)
         _complain(error.format_message())

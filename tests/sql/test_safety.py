@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlassay.records.query import StatementKind
-from sqlassay.sql.safety import inspect
+from sqlassay.sql.safety import _plain_select, inspect
 
 DIALECTS = ("sqlite", "duckdb", "postgres", "mysql", "tsql", "oracle", "bigquery", "snowflake", "databricks", "clickhouse")  # fmt: skip  # noqa: E501
 
@@ -183,3 +183,81 @@ def test_no_disguise_makes_a_write_a_read(write: str, before: str, after: str, l
 def test_odd_characters_do_not_crash(text: str) -> None:
     inspect(text, "sqlite")
     inspect(text, "postgres")
+
+
+_WORDS = st.sampled_from(
+    [
+        *(
+            "select",
+            "SELECT",
+            "from",
+            "t",
+            "into",
+            "for",
+            "FOR",
+            "update",
+            "share",
+            "lock",
+            "in",
+            "delete",
+            "replace",
+            "a.b",
+        ),
+        *(
+            "load_extension",
+            "Lo_Get",
+            "pg_sleep",
+            "count",
+            "glob",
+            "query",
+            "performer",
+            '"into"',
+            '"pg_authid"',
+            "pg_authid",
+        ),
+        *(
+            "(",
+            ")",
+            "(",
+            ",",
+            ";",
+            ".",
+            "*",
+            "=",
+            "1",
+            "1.5",
+            "'x'",
+            "'into'",
+            "''",
+            "'",
+            '"',
+            "--",
+            "/*",
+            "*/",
+            "$$",
+            "\\",
+            "#",
+        ),
+        *("\n", "\t", " ", "`a`", "[b]", "é", "E'\\''", "x'00'", "union", "all", "drop", "table"),
+    ]
+)
+
+
+@settings(max_examples=600)
+@given(
+    st.lists(_WORDS, max_size=14),
+    st.sampled_from(["", " "]),
+    st.sampled_from(["sqlite", "duckdb", "postgres", "mysql"]),
+)
+def test_a_glance_says_what_the_closer_look_says(words: list[str], between: str, dialect: str) -> None:
+    text = "select " + between.join(words)
+    at_a_glance = inspect.__wrapped__(text, dialect)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sqlassay.sql.safety._PLAIN_IN", frozenset())
+        assert inspect.__wrapped__(text, dialect) == at_a_glance
+
+
+def test_a_glance_is_enough_for_an_everyday_query() -> None:
+    everyday = " SELECT T1.Name, count(*) FROM a AS T1 WHERE T1.City = 'São Paulo' GROUP BY T1.Name ; "
+    assert _plain_select(everyday, "sqlite") == everyday.strip(" ;")
+    assert _plain_select("SELECT load_extension ('x')", "sqlite") is None

@@ -256,7 +256,7 @@ def _relation(table: Any, layout: Layout, truncated: bool, limits: Limits) -> Re
         return Relation(columns=layout.columns, arrow=plain, truncated=truncated)
     rows: list[Row] = layout.rows(table)
     if not truncated and table.num_rows * 8 < limits.max_bytes < table.nbytes * 4:
-        count = ByteCount(len(layout.columns))
+        count = ByteCount()
         count.add(rows)
         truncated = count.total > limits.max_bytes
     return Relation(columns=layout.columns, rows=rows, truncated=truncated)

@@ -272,7 +272,7 @@ class MysqlSession:
                 return (), [], False
             tables = self._tables_without_views(sql)
             columns = tuple(column_of(field, tables) for field in cursor._result.fields)
-            count = ByteCount(len(columns))
+            count = ByteCount()
             stream = cursor.fetchall_unbuffered()
             wanted = _FIRST_CHUNK
             while chunk := list(islice(stream, wanted)):

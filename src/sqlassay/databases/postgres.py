@@ -260,9 +260,8 @@ def _streamed(cursor: Any, sql: str, limits: Limits) -> tuple[list[Row], bool]:
     truncated = False
     wanted = _FIRST_CHUNK
     try:
-        count: ByteCount | None = None
+        count = ByteCount()
         while chunk := list(islice(stream, wanted)):
-            count = count or ByteCount(len(chunk[0]))
             count.add(chunk)
             rows += chunk
             if len(rows) > limits.max_rows or count.total > limits.max_bytes:

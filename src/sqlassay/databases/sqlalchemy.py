@@ -209,7 +209,7 @@ class SqlalchemySession:
         if not result.returns_rows:
             return Relation(columns=())
         columns = tuple(Column(name=str(described[0])) for described in result.cursor.description)
-        count = ByteCount(len(columns))
+        count = ByteCount()
         rows: list[Row] = []
         truncated = False
         while chunk := [tuple(row) for row in result.fetchmany(_CHUNK)]:

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -186,7 +187,7 @@ class SqliteSession:
         account = account_of(statement.events, self._known(), sql, statement.description)
         origins = account.origins or (None,) * len(statement.description)
         columns = tuple(
-            Column(name=described[0], declared=described[1], origin=origin)
+            _column(described[0], described[1], origin)
             for described, origin in zip(statement.description, origins, strict=True)
         )
         relation = Relation(columns=columns, rows=rows, truncated=truncated)
@@ -221,6 +222,11 @@ class SqliteSession:
             case _:
                 message = self._guard.refused if isinstance(error, apsw.AuthError) else str(error)
                 return SqlError(kind=error_kind(error), message=message or str(error), duration_s=duration)
+
+
+@lru_cache(maxsize=4096)
+def _column(name: str, declared: str | None, origin: str | None) -> Column:
+    return Column(name=name, declared=declared, origin=origin)
 
 
 _SELECT = re.compile(r"\s*select\b", re.IGNORECASE)
@@ -310,7 +316,7 @@ class _Statement:
         rows: list[Row] = []
         try:
             cursor.execute(sql, can_cache=False)
-            count = ByteCount(len(self.description))
+            count = ByteCount()
             size = _FIRST_CHUNK
             while chunk := list(islice(cursor, min(size, limits.max_rows + 1 - len(rows)))):
                 count.add(chunk)

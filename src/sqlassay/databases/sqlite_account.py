@@ -8,7 +8,7 @@ of a set operation and for a scalar subquery, where a column has no single origi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -17,12 +17,13 @@ from sqlassay.databases.lexer import Token, tokens
 from sqlassay.records.execution import Account
 from sqlassay.records.relation import Schema
 
-Events = list[tuple[str, str, str | None]]
+_Event = tuple[str, str, str | None]
+Events = list[_Event]
 """(table, column, view or common table expression), one per authorizer call."""
 
 _SET_OPERATIONS = frozenset({"union", "intersect", "except", "values"})
-_DOUBTFUL = re.compile(r"union|intersect|except|values|\(\s*(?:--|/\*|select|with)", re.IGNORECASE)
-"""A text without any of these has neither a set operation nor a scalar subquery."""
+_DOUBTFUL = (*_SET_OPERATIONS, "(select", "(with")
+_SPLIT = re.compile(r"\(\s|--|/\*")
 _BEFORE_AN_ITEM = frozenset({",", "select", "distinct", "all", "("})
 
 
@@ -45,11 +46,14 @@ def relations_of(schema: Schema) -> Relations:
 def account_of(events: Events, relations: Relations, sql: str, description: Sequence[Sequence[Any]]) -> Account:
     """The account in lower-case names, as SQLite folds them."""
     known, views = relations.tables, relations.views
-    seen = [
+    seen = {
         (table.lower(), column.lower(), None if inside is None else inside.lower()) for table, column, inside in events
-    ]
-    base = {table for table, _, _ in seen if table in known or table.startswith("sqlite_")}
-    used_views = {name for table, _, inside in seen for name in (table, inside) if name and name in views}
+    }
+    read = {table for table, _, _ in seen}
+    base = {table for table in read if table in known or table.startswith("sqlite_")}
+    used_views: set[str] = set()
+    if views:
+        used_views = {name for table, _, inside in seen for name in (table, inside) if name and name in views}
     columns = {f"{table}.{column}" for table, column, _ in seen if column and table in base}
     return Account(
         tables=_sorted(_named(seen, base, used_views, views, sql)),
@@ -65,7 +69,7 @@ def _sorted(names: Iterable[str] | None) -> tuple[str, ...] | None:
 
 
 def _named(
-    seen: Sequence[tuple[str, str, str | None]],
+    seen: Set[_Event],
     base: set[str],
     used_views: set[str],
     views: Mapping[str, str],
@@ -102,14 +106,14 @@ def _defines_any(found: Sequence[Token], names: set[str]) -> bool:
 
 
 def _origins(
-    seen: Sequence[tuple[str, str, str | None]],
+    seen: Set[_Event],
     base: set[str],
     used_views: set[str],
     sql: str,
     description: Sequence[Sequence[Any]],
 ) -> tuple[str | None, ...] | None:
     """One origin per output column, or None where the metadata does not say what an origin is here."""
-    if _DOUBTFUL.search(sql) and not _has_single_origins(tokens(sql, "sqlite")):
+    if _may_hold_several(sql.lower()) and not _has_single_origins(tokens(sql, "sqlite")):
         return None
     under_views = {table for table, _, inside in seen if inside is not None} if used_views else set()
     origins: list[str | None] = []
@@ -119,6 +123,11 @@ def _origins(
             return None
         origins.append(f"{name}.{column.lower()}" if name in base else None)
     return tuple(origins)
+
+
+def _may_hold_several(lowered: str) -> bool:
+    """False where it is plain that the text has neither a set operation nor a scalar subquery."""
+    return any(word in lowered for word in _DOUBTFUL) or _SPLIT.search(lowered) is not None
 
 
 def _has_single_origins(found: Iterable[Token]) -> bool:

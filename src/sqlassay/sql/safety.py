@@ -90,6 +90,8 @@ def inspect(text: str, dialect: str) -> Statement:
     'write'
     """
     name = canonical_dialect(dialect)
+    if (plain := _plain_select(text, name)) is not None:
+        return Statement(text=plain, kind=StatementKind.READ, count=1, allowed=True)
     tokens = tokens_of(text, name)
     if tokens is None:
         return _untokenised(text, name)
@@ -102,6 +104,33 @@ def inspect(text: str, dialect: str) -> Statement:
     if len(groups) > 1:
         why = f"holds {len(groups)} statements"
     return Statement(text=sent, kind=kind, count=len(groups), allowed=why is None, why=why)
+
+
+_PLAIN_IN = frozenset({"sqlite", "duckdb", "postgres", "mysql"})
+_PLAIN_SELECT = re.compile(
+    r"""[ \t\r\n]*+
+    (?P<body> [Ss][Ee][Ll][Ee][Cc][Tt]\b (?: [A-Za-z0-9_ \t\r\n.,()*=<>!+%|/-]++ | '[^'\\]*+' | "[^"\\]*+" )++ )
+    [; \t\r\n]*+ \Z""",
+    re.VERBOSE,
+)
+_WATCHED = ("--", "/*", "into", "insert", "replace", "delete", "merge", "update", "for", "lock", *sorted(_SECRETS))
+_WATCHED_WORD = re.compile("|".join((r"--|/\*", *(rf"\b{word}\b" for word in _WATCHED[2:]))))
+_CALLED = re.compile(r"[\s\"]*+(\w+)")
+
+
+def _plain_select(text: str, dialect: str) -> str | None:
+    """The text of what is, at a glance, one SELECT without a word that calls for a closer look; else None."""
+    found = _PLAIN_SELECT.match(text) if dialect in _PLAIN_IN else None
+    if found is None or (dialect == "duckdb" and "'" in text):
+        return None
+    lowered = text.lower()
+    if any(word in lowered for word in _WATCHED) and _WATCHED_WORD.search(lowered):
+        return None
+    for before in lowered.split("(")[:-1]:
+        called = _CALLED.match(before[::-1])
+        if called is not None and _FORBIDDEN_FUNCTIONS.match(called[1][::-1]):
+            return None
+    return found["body"].rstrip()
 
 
 def _statements(tokens: Sequence[Token]) -> list[list[Token]]:

@@ -34,6 +34,9 @@ class FakeSession:
             raise answer
         return answer if answer is not None else rows((1,), (2,))
 
+    def stamp(self) -> str:
+        return self._database.stamp
+
     def account(self, sql: str) -> Account | None:
         assert sql in self._database.ran, "asked about what ran"
         return Account(tables=("t",), source="fake")

@@ -32,6 +32,9 @@ class Careless:
         execution = self._session.execute(sql, limits=Limits(timeout_s=min(5.0, limits.timeout_s)))
         return Rows(relation=Relation(columns=())) if isinstance(execution, SqlError) else execution
 
+    def stamp(self) -> str | None:
+        return self._session.stamp()
+
     def account(self, sql: str) -> Account | None:
         return self._session.account(sql)
 

@@ -42,6 +42,13 @@ class Session(Protocol):
         """The engine's own account of what `sql` reads, without running it; None where it has none."""
         ...
 
+    def stamp(self) -> str | None:
+        """A text that is another one when the data that this session sees is; None where nothing cheap tells.
+
+        Results are kept in memory under it. Unlike a fingerprint, it says nothing to another process.
+        """
+        ...
+
 
 class Database(Protocol):
     """One configured database. Not thread-safe; workers open their own."""

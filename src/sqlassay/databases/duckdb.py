@@ -117,6 +117,7 @@ class DuckdbDatabase:
     def _open(self) -> None:
         self._identity = file_identity(self._path, name=self.name)
         self._connection = _opened(self._path, name=self.name)
+        self._stamp = f"{self._path}|{file_digest(self._path)}"
         self._schema: Schema | None = None
 
     def _reopen_if_replaced(self) -> None:
@@ -144,7 +145,7 @@ class DuckdbDatabase:
     @contextmanager
     def session(self) -> Iterator[DuckdbSession]:
         self._reopen_if_replaced()
-        yield DuckdbSession(self._connection, self._schema_now)
+        yield DuckdbSession(self._connection, self._schema_now, self._stamp)
 
     def close(self) -> None:
         self._connection.close()
@@ -153,9 +154,10 @@ class DuckdbDatabase:
 class DuckdbSession:
     """Statements on a file that nobody can write to."""
 
-    def __init__(self, connection: Any, schema: Callable[[], Schema]) -> None:
+    def __init__(self, connection: Any, schema: Callable[[], Schema], stamp: str) -> None:
         self._connection = connection
         self._schema = schema
+        self._stamp = stamp
 
     def execute(self, sql: str, *, limits: Limits) -> Execution:
         import duckdb
@@ -178,6 +180,9 @@ class DuckdbSession:
                 return TimedOut(limit_s=limits.timeout_s)
             return SqlError(kind=error_kind(error), message=_message(error), duration_s=time.perf_counter() - started)
         return Rows(relation=relation, duration_s=duration, account=self._account(sql, found))
+
+    def stamp(self) -> str:
+        return self._stamp
 
     def account(self, sql: str) -> Account | None:
         found = list(tokens(sql, "duckdb"))

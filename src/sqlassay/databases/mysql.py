@@ -239,6 +239,9 @@ class MysqlSession:
             account=Account(origins=tuple(column.origin for column in columns), source="mysql row description"),
         )
 
+    def stamp(self) -> str | None:
+        return None
+
     def account(self, sql: str) -> Account | None:  # noqa: ARG002 - the protocol's signature
         """None: the server describes columns only of what it runs."""
         return None

@@ -1,11 +1,10 @@
-"""PostgreSQL: one repeatable-read read-only transaction, a savepoint per statement, rows streamed in chunks."""
+"""PostgreSQL: one repeatable-read read-only transaction, undone to its savepoint after each statement."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
 from typing import Any
 
 from sqlassay.databases.addresses import redact, server_address, without_secret
@@ -14,8 +13,8 @@ from sqlassay.databases.lexer import refusal, statement_count, tokens, unsendabl
 from sqlassay.databases.postgres_errors import error_kind
 from sqlassay.databases.postgres_guard import forbidden, too_large
 from sqlassay.databases.postgres_schema import fingerprint_of, read_schema, right_warnings, stamp_of
+from sqlassay.databases.postgres_stream import answer_to
 from sqlassay.databases.postgres_values import Catalogue, register_loaders
-from sqlassay.databases.sizes import ByteCount
 from sqlassay.databases.watchdog import Alarm, deadline
 from sqlassay.errors import DatabaseUnavailable
 from sqlassay.records.execution import Account, ErrorKind, Execution, NotRun, Rows, SqlError, TimedOut
@@ -34,11 +33,13 @@ _SETTINGS = (
 """The last makes a scan start at the first row, whoever else scans: what LIMIT without ORDER BY returns repeats."""
 _BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _READER = "pg_read_all_data"
-_FIRST_CHUNK, _CHUNK = 64, 1024
+_SNAPSHOT = "SELECT pg_current_snapshot()::text"
+"""Who sees the same transactions sees the same catalogues: where nobody wrote, a look at this is enough."""
 _CONNECT_TIMEOUT_S = 10
 _CANCEL_AFTER_S = 0.05
 """The server's own time-out comes first; the client's cancel is for a statement that got around it."""
 _SPILL = "4GB"
+_UNDO = "ROLLBACK TO SAVEPOINT sqlassay"
 
 
 def open_database(url: str, *, name: str) -> PostgresDatabase:
@@ -61,7 +62,7 @@ class PostgresDatabase:
         self._secret = server_address(url, name=name).password
         self._conninfo = "postgresql://" + url.partition("://")[2]
         self._schema: Schema | None = None
-        self._stamp = ""
+        self._stamp = self._snapshot = ""
         self._connect()
 
     def _connect(self) -> None:
@@ -76,7 +77,7 @@ class PostgresDatabase:
             )
             self._connection.pgconn.exec_(_SETTINGS.encode())
             self._catalogue = Catalogue(self._connection)
-            self._prologue = self._begin_text()
+            self._beginning = self._begin_texts()
         except psycopg.Error as error:
             raise DatabaseUnavailable(
                 f"database {self.name!r}: {self.url} cannot be reached: {self._clean(error)}",
@@ -84,7 +85,7 @@ class PostgresDatabase:
             ) from None
         register_loaders(self._connection)
 
-    def _begin_text(self) -> str:
+    def _begin_texts(self) -> tuple[str, ...]:
         """Start of a session; a superuser steps down to a role that can read everything and nothing else.
 
         Not where row-level security is in use, which a superuser passes and that role does not.
@@ -97,19 +98,23 @@ class PostgresDatabase:
         assert row is not None
         superuser, has_reader, row_security = row
         if not superuser:
-            return _BEGIN
+            return (_BEGIN,)
         self._connection.execute(f"SET temp_file_limit = '{_SPILL}'")
-        return f"{_BEGIN}; SET LOCAL ROLE {_READER}" if has_reader and not row_security else _BEGIN
+        return (_BEGIN, f"SET LOCAL ROLE {_READER}") if has_reader and not row_security else (_BEGIN,)
 
     def _clean(self, error: Exception) -> str:
         return without_secret(str(error).strip(), self._secret)
 
     def schema(self) -> Schema:
         """Tables and views; read again only when something was made, altered or dropped."""
+        snapshot = self._ask(_SNAPSHOT)[0][0]
+        if self._schema is not None and snapshot == self._snapshot:
+            return self._schema
         stamp = stamp_of(self._ask)
         if self._schema is None or stamp != self._stamp:
             self._schema, self._stamp = read_schema(self._ask), stamp
             self._catalogue = Catalogue(self._connection)
+        self._snapshot = snapshot
         return self._schema
 
     def fingerprint(self) -> str:
@@ -136,25 +141,32 @@ class PostgresDatabase:
         import psycopg
 
         self._reconnect_if_lost()
+        session = PostgresSession(self._connection, self._catalogue, beginning=self._beginning, clean=self._clean)
         try:
-            self._connection.pgconn.exec_(self._prologue.encode())
-            yield PostgresSession(self._connection, self._catalogue, clean=self._clean)
+            yield session
         finally:
             with suppress(psycopg.Error):
-                self._connection.pgconn.exec_(b"ROLLBACK")
+                session.end()
 
     def close(self) -> None:
         self._connection.close()
 
 
 class PostgresSession:
-    """One repeatable-read transaction; a statement that fails is undone to its savepoint."""
+    """One repeatable-read transaction, begun with its first statement; each is undone before the next."""
 
-    def __init__(self, connection: Any, catalogue: Catalogue, *, clean: Callable[[Exception], str]) -> None:
+    def __init__(
+        self,
+        connection: Any,
+        catalogue: Catalogue,
+        *,
+        beginning: Sequence[str],
+        clean: Callable[[Exception], str],
+    ) -> None:
         self._connection = connection
         self._catalogue = catalogue
+        self._beginning = beginning
         self._clean = clean
-        self._used = False
         self._timeout_ms: int | None = None
 
     def execute(self, sql: str, *, limits: Limits) -> Execution:
@@ -172,23 +184,24 @@ class PostgresSession:
             return SqlError(kind=ErrorKind.TOO_LARGE, message=why)
         alarm: Alarm | None = None
         try:
-            self._prepare(limits)
-            cursor = self._connection.cursor()
+            before = self._before(limits)
             with deadline(limits.timeout_s + _CANCEL_AFTER_S, self._connection.cancel_safe) as alarm:
-                rows, truncated = _streamed(cursor, sql, limits)
+                answer = answer_to(self._connection, before, sql, limits)
             duration = time.perf_counter() - started
-            if truncated:
-                self._undo()
-            described = cursor.pgresult if rows else self._described(sql)
-            columns = self._catalogue.columns(described)
-            rows = self._catalogue.finished(described, rows)
+            if answer.truncated:
+                self._simple(_UNDO)
+            columns = self._catalogue.columns(answer.described)
+            rows = self._catalogue.finished(answer.described, answer.rows)
         except (psycopg.Error, MemoryError, UnicodeError, ValueError, OverflowError) as error:
             return self._failed(error, alarm, limits, started)
         return Rows(
-            relation=Relation(columns=columns, rows=rows, truncated=truncated),
+            relation=Relation(columns=columns, rows=rows, truncated=answer.truncated),
             duration_s=duration,
             account=_account(columns),
         )
+
+    def stamp(self) -> str | None:
+        return None
 
     def account(self, sql: str) -> Account | None:
         """Where each output column comes from, asked of the planner without running anything."""
@@ -198,26 +211,26 @@ class PostgresSession:
         if not found or any(check(found) is not None for check in (refusal, forbidden, too_large)):
             return None
         try:
-            self._prepare(Limits())
-            account = _account(self._catalogue.columns(self._described(sql)))
+            for text in self._before(Limits()):
+                self._simple(text)
+            return _account(self._catalogue.columns(self._described(sql)))
         except (psycopg.Error, UnicodeError, ValueError):
-            self._undo()
             return None
-        return account
 
-    def _prepare(self, limits: Limits) -> None:
-        """Undo whatever the statement before left, and set the server's own time limit for the next one."""
+    def end(self) -> None:
+        """Give the snapshot back."""
+        if self._timeout_ms is not None:
+            self._simple("ROLLBACK")
+
+    def _before(self, limits: Limits) -> tuple[str, ...]:
+        """What undoes the statement before and everything it set, and limits the next one's time on the server."""
         milliseconds = max(1, int(limits.timeout_s * 1000))
-        if self._used or milliseconds != self._timeout_ms:
-            back = "ROLLBACK TO SAVEPOINT sqlassay; " if self._used else "SAVEPOINT sqlassay; "
-            self._simple(f"{back}SET LOCAL statement_timeout = {milliseconds}")
-        self._used, self._timeout_ms = True, milliseconds
-
-    def _undo(self) -> None:
-        import psycopg
-
-        with suppress(psycopg.Error):
-            self._simple("ROLLBACK TO SAVEPOINT sqlassay")
+        first, same = self._timeout_ms is None, milliseconds == self._timeout_ms
+        self._timeout_ms = milliseconds
+        limit = (f"SET LOCAL statement_timeout = {milliseconds}", "SAVEPOINT sqlassay")
+        if first:
+            return (*self._beginning, *limit)
+        return (_UNDO,) if same else (_UNDO, "RELEASE SAVEPOINT sqlassay", *limit)
 
     def _simple(self, sql: str) -> None:
         import psycopg
@@ -241,37 +254,12 @@ class PostgresSession:
         import psycopg
 
         duration = time.perf_counter() - started
-        self._undo()
         if isinstance(error, psycopg.errors.QueryCanceled):
             if (alarm is not None and alarm.rang) or duration >= limits.timeout_s:
                 return TimedOut(limit_s=limits.timeout_s)
             return SqlError(kind=ErrorKind.CONNECTION, message=self._clean(error), duration_s=duration)
         kind = ErrorKind.CONNECTION if self._connection.closed else error_kind(error)
         return SqlError(kind=kind, message=self._clean(error), duration_s=duration)
-
-
-def _streamed(cursor: Any, sql: str, limits: Limits) -> tuple[list[Row], bool]:
-    """Rows within the limits, and whether there would have been more; what is left over is cancelled."""
-    import psycopg
-
-    rows: list[Row] = []
-    size = _CHUNK if psycopg.capabilities.has_stream_chunked() else 1
-    stream = cursor.stream(sql.encode(), size=min(size, max(1, limits.max_rows + 1)))
-    truncated = False
-    wanted = _FIRST_CHUNK
-    try:
-        count = ByteCount()
-        while chunk := list(islice(stream, wanted)):
-            count.add(chunk)
-            rows += chunk
-            if len(rows) > limits.max_rows or count.total > limits.max_bytes:
-                del rows[limits.max_rows :]
-                truncated = True
-                break
-            wanted = _CHUNK
-    finally:
-        stream.close()
-    return rows, truncated
 
 
 def _account(columns: Sequence[Column]) -> Account:

@@ -201,6 +201,9 @@ class SqlalchemySession:
             return SqlError(kind=error_kind(error, message), message=message, duration_s=time.perf_counter() - started)
         return Rows(relation=relation, duration_s=time.perf_counter() - started)
 
+    def stamp(self) -> str | None:
+        return None
+
     def account(self, sql: str) -> Account | None:  # noqa: ARG002 - the protocol's signature
         return None
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -32,6 +32,7 @@ CAPABILITIES = Capabilities(
     dialect="sqlite", snapshot=True, engine_timeout=True, read_only=True, accounts=True, origins=True
 )
 
+_OPENINGS = count()
 _STEPS = 4000
 """Virtual-machine steps between two looks at the clock: well under a millisecond."""
 _FIRST_CHUNK, _CHUNK = 64, 1024
@@ -83,6 +84,7 @@ class SqliteDatabase:
     def _open(self) -> None:
         self._identity = file_identity(self._path, name=self.name)
         self._connection = _connect(self._path, name=self.name)
+        self._opening = next(_OPENINGS)
         self._connection.authorizer = self._guard.authorize
         self._connection.set_progress_handler(self._guard.is_late, _STEPS)
         self._schema: Schema | None = None
@@ -114,6 +116,9 @@ class SqliteDatabase:
     def fingerprint(self) -> str:
         return file_digest(self._path)
 
+    def _stamp(self) -> str:
+        return f"{self._path}|{self._opening}|{self._ask('PRAGMA data_version')[0][0]}"
+
     def warnings(self) -> tuple[str, ...]:
         return ()
 
@@ -122,7 +127,7 @@ class SqliteDatabase:
         self._reopen_if_replaced()
         self._ask("BEGIN")
         try:
-            yield SqliteSession(self._connection, self._guard, self._known)
+            yield SqliteSession(self._connection, self._guard, self._known, self._stamp)
         finally:
             if self._connection.in_transaction:
                 self._ask("ROLLBACK")
@@ -148,10 +153,13 @@ class SqliteDatabase:
 class SqliteSession:
     """One deferred read transaction; the first read takes the snapshot."""
 
-    def __init__(self, connection: apsw.Connection, guard: _Guard, relations: Callable[[], Relations]) -> None:
+    def __init__(
+        self, connection: apsw.Connection, guard: _Guard, relations: Callable[[], Relations], stamp: Callable[[], str]
+    ) -> None:
         self._connection = connection
         self._guard = guard
         self._look_up = relations
+        self._stamp = stamp
         self._relations: Relations | None = None
 
     def execute(self, sql: str, *, limits: Limits) -> Execution:
@@ -192,6 +200,10 @@ class SqliteSession:
         )
         relation = Relation(columns=columns, rows=rows, truncated=truncated)
         return Rows(relation=relation, duration_s=duration, account=account)
+
+    def stamp(self) -> str:
+        """SQLite counts the commits that others made since this connection was opened."""
+        return self._stamp()
 
     def account(self, sql: str) -> Account | None:
         found = list(tokens(sql, "sqlite"))

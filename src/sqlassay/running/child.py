@@ -117,13 +117,12 @@ class Child:
         database = self._database(job.address)
         key = (job.address, job.settings, job.limits)
         if key not in self._examiners:
-            steady = database.capabilities.dialect in ("sqlite", "duckdb")
             self._examiners[key] = Examiner(
                 database,
                 settings=job.settings,
                 limits=job.limits,
                 announce=self._announce,
-                cache=self._cache if steady else None,
+                cache=self._cache,
             )
         return self._examiners[key]
 

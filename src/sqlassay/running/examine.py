@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from sqlassay.databases.base import Database, Session
-from sqlassay.errors import DatabaseUnavailable
 from sqlassay.records.case import Case, Ordered
 from sqlassay.records.execution import ErrorKind, Execution, NotRun, Rows, SqlError
 from sqlassay.records.opinion import Opinion
@@ -57,8 +56,8 @@ class Given:
 class GoldCache:
     """Results of gold queries on data that did not change, so that repeats and other wordings do not run them again.
 
-    The key holds the scorer's version, the gold text, the database fingerprint and the limits; the oldest entries go
-    when more than `cells` cells are held.
+    The key holds the scorer's version, the gold text, the stamp of the data and the limits; the oldest entries go when
+    more than `cells` cells are held.
     """
 
     def __init__(self, *, cells: int = _CACHED_CELLS) -> None:
@@ -129,16 +128,19 @@ class Examiner:
             hidden_ids=given.hidden_ids,
             opinions=given.opinions,
         )
-        stamp = self._stamp()
         with self._database.session() as session:
-            golds = [self._gold(session, i, sql, given, stamp) for i, sql in enumerate(case.gold_sql)]
-            candidate = self._candidate(session, turn, given)
-            if isinstance(candidate.execution, Rows):
-                golds = [
-                    replace(side, auxiliary=self._auxiliary(session, i, side, candidate, case, given, stamp))
-                    for i, side in enumerate(golds)
-                ]
-            others = self._others(session, golds, candidate, given, stamp)
+            return self._carried_out(trial, session, given)
+
+    def _carried_out(self, trial: Trial, session: Session, given: Given) -> Trial:
+        case, stamp = trial.case, self._stamp(session)
+        golds = [self._gold(session, i, sql, given, stamp) for i, sql in enumerate(case.gold_sql)]
+        candidate = self._candidate(session, trial.turn, given)
+        if isinstance(candidate.execution, Rows):
+            golds = [
+                replace(side, auxiliary=self._auxiliary(session, i, side, candidate, case, given, stamp))
+                for i, side in enumerate(golds)
+            ]
+        others = self._others(session, golds, candidate, given, stamp)
         return replace(trial, golds=tuple(golds), candidate=candidate, others=others)
 
     def _others(
@@ -172,14 +174,8 @@ class Examiner:
             return _refused(statement.kind, statement.why)
         return self._cached(session, phase, statement.text, stamp)
 
-    def _stamp(self) -> str | None:
-        """The data's fingerprint where it is worth a look; None where results are not kept."""
-        if self._cache is None:
-            return None
-        try:
-            return self._database.fingerprint()
-        except DatabaseUnavailable:
-            return None
+    def _stamp(self, session: Session) -> str | None:
+        return None if self._cache is None else session.stamp()
 
     def _gold(self, session: Session, position: int, sql: str, given: Given, stamp: str | None) -> Side:
         phase = f"gold {position}"

@@ -215,6 +215,18 @@ class DatabaseConformance:
     def test_the_fingerprint_repeats(self, database: Database) -> None:
         assert database.fingerprint() == database.fingerprint()
 
+    def test_a_stamp_tells_of_other_data(self, database: Database, write: Write) -> None:
+        with database.session() as session:
+            before = session.stamp()
+            again = session.stamp()
+        assert before == again
+        if before is None or not write(self.CHANGE):
+            return
+        with database.session() as session:
+            changed = session.stamp()
+        write(self.UNDO)
+        assert changed != before
+
     def test_account_names_what_is_read(self, database: Database) -> None:
         if not database.capabilities.accounts:
             pytest.skip("this engine declares that it gives no account")

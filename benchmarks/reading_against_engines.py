@@ -197,23 +197,23 @@ def defog_variants(gold: str) -> list[str]:
     return list(dict.fromkeys(written))
 
 
-def load_dumps(server: str, root: Path) -> list[str]:
-    """Create one database per dump where it is missing; needs `psql` and the right to create databases."""
+def load_dumps(server: str, root: Path) -> dict[str, str]:
+    """URLs by name, of one database per dump, made where it is missing; needs `psql` and the right to create them."""
     import psycopg
 
-    names = []
+    urls = {}
     with psycopg.connect(f"{server}/postgres", autocommit=True) as admin:
         there = {row[0] for row in admin.execute("SELECT datname FROM pg_database")}
         for dump in sorted((root / "postgres_dumps").glob("*.sql")):
             name = f"sqlassay_defog_{dump.stem}"
-            names.append(dump.stem)
+            urls[dump.stem] = f"{server}/{name}"
             if name not in there:
                 admin.execute(f'CREATE DATABASE "{name}"')
                 subprocess.run(
-                    ["psql", "-q", "-v", "ON_ERROR_STOP=0", "-d", f"{server}/{name}", "-f", str(dump)],
+                    ["psql", "-q", "-v", "ON_ERROR_STOP=0", "-d", urls[dump.stem], "-f", str(dump)],
                     check=True, capture_output=True,
                 )  # fmt: skip
-    return names
+    return urls
 
 
 _COLUMNS = """SELECT c.oid, n.nspname, c.relname, c.relkind, a.attnum, a.attname, format_type(a.atttypid, a.atttypmod)
@@ -281,9 +281,9 @@ class PostgresEngine:
         )
 
 
-def against_postgres(server: str, root: Path = DATA / "defog") -> dict[str, Tally]:
-    """One tally over every gold query of defog."""
-    engines = {name: PostgresEngine(f"{server}/sqlassay_defog_{name}") for name in load_dumps(server, root)}
+def against_postgres(databases: Mapping[str, str], root: Path = DATA / "defog") -> dict[str, Tally]:
+    """One tally over every gold query of defog; `databases` holds the URL of each of its databases by name."""
+    engines = {name: PostgresEngine(url) for name, url in databases.items()}
     tally = Tally()
     with contextlib.ExitStack() as stack:
         for engine in engines.values():
@@ -309,7 +309,10 @@ def main() -> None:
     arguments.add_argument("engine", choices=("sqlite", "postgres"))
     arguments.add_argument("--server", default="postgresql://postgres@127.0.0.1")
     chosen = arguments.parse_args()
-    tallies = against_sqlite() if chosen.engine == "sqlite" else against_postgres(chosen.server)
+    if chosen.engine == "sqlite":
+        tallies = against_sqlite()
+    else:
+        tallies = against_postgres(load_dumps(chosen.server, DATA / "defog"))
     for name, tally in tallies.items():
         agreed = ", ".join(f"{part} {count}" for part, count in sorted(tally.agreed.items()))
         rate = 1000 * tally.seconds / max(tally.queries, 1)

@@ -6,18 +6,20 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from types import FrameType
-from typing import Any
-from uuid import uuid4
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import sqlassay
+from throwaway import MakeDatabase, MySql, Postgres, Server
 
 POSTGRES = os.environ.get("SQLASSAY_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432")
 MYSQL = os.environ.get("SQLASSAY_TEST_MYSQL", "mysql://root@127.0.0.1:3306")
+PUBLIC_DATA = Path(os.environ.get("SQLASSAY_PUBLIC_DATA") or Path(__file__).parents[2] / "shared" / "data")
 REQUIRED = os.environ.get("SQLASSAY_REQUIRE_SERVICES") == "1"
 
 # No test fails for want of speed, since a busy machine is no fault; a build draws the same examples every time.
@@ -26,7 +28,6 @@ settings.register_profile(
 )
 settings.load_profile("sqlassay")
 
-MakeDatabase = Callable[..., str]
 Steps = Callable[[Callable[[], object]], int]
 _PACKAGE = str(Path(sqlassay.__file__).parent)
 
@@ -87,64 +88,51 @@ def barriers() -> Callable[[Any], list[str]]:
     return find
 
 
-def _absent(what: str, error: Exception) -> None:
+def _absent(what: str, error: Exception) -> NoReturn:
     message = f"{what} cannot be reached: {str(error).strip().splitlines()[0] if str(error) else type(error).__name__}"
     if REQUIRED:
         pytest.fail(message)
     pytest.skip(message)
 
 
-@pytest.fixture(scope="module")
-def postgres_database() -> Iterator[MakeDatabase]:
-    """Makes databases on the PostgreSQL server from statements; each URL lives until the module's tests end."""
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server]:
     psycopg = pytest.importorskip("psycopg")
     try:
-        server = psycopg.connect(POSTGRES + "/postgres", autocommit=True, connect_timeout=5)
+        server = Postgres(POSTGRES)
     except psycopg.Error as error:
         _absent("PostgreSQL", error)
-    made: list[str] = []
+    with closing(server):
+        yield server
 
-    def make(*statements: str) -> str:
-        name = f"sqlassay_{uuid4().hex[:12]}"
-        server.execute(f"CREATE DATABASE {name}")
-        made.append(name)
-        with psycopg.connect(f"{POSTGRES}/{name}", autocommit=True) as connection:
-            for statement in statements:
-                connection.execute(statement.encode())
-        return f"{POSTGRES}/{name}"
 
-    yield make
-    for name in made:
-        server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-    server.close()
+@pytest.fixture(scope="session")
+def mysql_server() -> Iterator[Server]:
+    pymysql = pytest.importorskip("pymysql")
+    try:
+        server = MySql(MYSQL)
+    except (pymysql.Error, OSError) as error:
+        _absent("MySQL", error)
+    with closing(server):
+        yield server
 
 
 @pytest.fixture(scope="module")
-def mysql_database() -> Iterator[MakeDatabase]:
+def postgres_database(postgres_server: Server) -> Iterator[MakeDatabase]:
+    """Makes databases on the PostgreSQL server from statements; each URL lives until the module's tests end."""
+    with postgres_server.databases() as make:
+        yield make
+
+
+@pytest.fixture(scope="module")
+def mysql_database(mysql_server: Server) -> Iterator[MakeDatabase]:
     """Makes databases on the MySQL or MariaDB server from statements; each URL lives until the module's tests end."""
-    pymysql = pytest.importorskip("pymysql")
-    from sqlassay.databases.addresses import server_address
+    with mysql_server.databases() as make:
+        yield make
 
-    address = server_address(MYSQL, name="tests")
-    options = {"host": address.host, "port": address.port, "user": address.user, "password": address.password or ""}
-    try:
-        server = pymysql.connect(**options, autocommit=True, connect_timeout=5, charset="utf8mb4")
-    except (pymysql.Error, OSError) as error:
-        _absent("MySQL", error)
-    made: list[str] = []
 
-    def make(*statements: str) -> str:
-        name = f"sqlassay_{uuid4().hex[:12]}"
-        with server.cursor() as cursor:
-            cursor.execute(f"CREATE DATABASE {name} CHARACTER SET utf8mb4")
-            made.append(name)
-            cursor.execute(f"USE {name}")
-            for statement in statements:
-                cursor.execute(statement)
-        return f"{MYSQL}/{name}"
-
-    yield make
-    with server.cursor() as cursor:
-        for name in made:
-            cursor.execute(f"DROP DATABASE IF EXISTS {name}")
-    server.close()
+@pytest.fixture(scope="module")
+def defog_databases(postgres_database: MakeDatabase) -> dict[str, str]:
+    """Defog's databases on the PostgreSQL server, each loaded from its dump: their URLs by name."""
+    dumps = sorted((PUBLIC_DATA / "defog" / "postgres_dumps").glob("*.sql"))
+    return {dump.stem: postgres_database(dump.read_text(encoding="utf-8")) for dump in dumps}

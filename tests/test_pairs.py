@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import sqlassay
+from throwaway import MakeDatabase, Server
 
 PAIRS = [
     json.loads(line)
@@ -20,6 +22,13 @@ PAIRS = [
 def databases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """URLs of the database files already built, by engine and set-up text."""
     return {"folder": str(tmp_path_factory.mktemp("pairs"))}
+
+
+@pytest.fixture
+def postgres_database(postgres_server: Server) -> Iterator[MakeDatabase]:
+    """Dropped right after its pair: dropping many that were made together costs the server long checkpoints."""
+    with postgres_server.databases() as make:
+        yield make
 
 
 def _url(pair: dict[str, Any], databases: dict[str, str], request: pytest.FixtureRequest) -> str:

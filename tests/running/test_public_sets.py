@@ -78,13 +78,10 @@ def test_bird_verdicts_through_import_and_replay(system: str, tmp_path: Path) ->
 
 
 @pytest.fixture(scope="module")
-def defog(postgres_database: Callable[..., str]) -> Imported:
-    """Defog's questions for PostgreSQL, each database loaded from its dump."""
-    root = DATA / "defog"
-    found = convert("defog", root / "cases.jsonl", databases="postgresql://localhost/{db}")
-    dumps = {path.stem: path.read_text(encoding="utf-8") for path in (root / "postgres_dumps").glob("*.sql")}
-    urls = {name: postgres_database(dumps[name]) for name in sorted({case.database or "" for case in found.cases})}
-    return replace(found, databases=urls)
+def defog(defog_databases: dict[str, str]) -> Imported:
+    """Defog's questions for PostgreSQL."""
+    found = convert("defog", DATA / "defog" / "cases.jsonl", databases="postgresql://localhost/{db}")
+    return replace(found, databases=defog_databases)
 
 
 def _answered(imported: Imported, folder: Path, answer: Callable[[int, str], str]) -> api.Run:

@@ -35,14 +35,8 @@ def test_sqlite_and_the_parser_agree_on_spider() -> None:
 @pytest.mark.postgres
 @pytest.mark.public_data
 @pytest.mark.skipif(not (DATA / "defog").is_dir(), reason=f"no defog data in {DATA}")
-def test_postgres_and_the_parser_agree_on_defog() -> None:
-    psycopg = pytest.importorskip("psycopg")
-    server = os.environ.get("SQLASSAY_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432")
-    try:
-        psycopg.connect(f"{server}/postgres", connect_timeout=5).close()
-    except psycopg.Error as error:
-        pytest.skip(f"PostgreSQL cannot be reached: {error}")
-    tally = reading_against_engines.against_postgres(server, DATA / "defog")["gold"]
+def test_postgres_and_the_parser_agree_on_defog(defog_databases: dict[str, str]) -> None:
+    tally = reading_against_engines.against_postgres(defog_databases, DATA / "defog")["gold"]
     assert tally.queries > 200
     assert tally.refused == 0
     assert tally.unresolved == []

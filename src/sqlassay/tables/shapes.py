@@ -6,15 +6,15 @@ Specification section 5.1.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import accumulate, islice, pairwise
 from typing import Any, Final
 
 from sqlassay.records.relation import Kind, Relation, Row
 from sqlassay.records.value import Ratio, Reading, Reason, Undefined, ratio, verdict
 from sqlassay.tables.cells import is_number
+from sqlassay.tables.chosen import Group, chosen, possible
 from sqlassay.tables.encode import Coercions, Table, tables_of
 from sqlassay.tables.ids import GoldIds, distinct_ids
 from sqlassay.tables.order import OrderFacts
@@ -237,33 +237,38 @@ def groups(ground: Ground, columns: Sequence[str], order: Order = Order()) -> Sh
     found_keys = list(zip(*(bench.candidate[j].form(f) for j, f in zip(partners, forms, strict=True)), strict=True))
     paired = _totals(ground, totals, frozenset(partners))
     left, right, tolerant = _total_rows(bench, paired, len(gold_keys), len(found_keys))
-    rows = list(range(reference.height))
-    if order.cuts:
-        score = scorer(tolerant, bench.agree)
-        rows = _filled(order.cuts, list(zip(gold_keys, left, strict=True)), zip(found_keys, right, strict=True), score)
-    gold_keys, left = [gold_keys[row] for row in rows], [left[row] for row in rows]
-    hits = (Counter(gold_keys) & Counter(found_keys)).total()
-    cells, hair_cells = (
-        tally(left, right, keys=(gold_keys, found_keys), tolerant=tolerant, agree=agree, limit=_SHELF).cells
-        if paired
-        else 0
-        for agree in (bench.agree, agreement(HAIR))
-    )
-    wanted = hits * len(totals)
+    gold, found = list(zip(gold_keys, left, strict=True)), list(zip(found_keys, right, strict=True))
+    height = reference.height
+    hits, cells = _right(gold, found, order.cuts, tolerant, bench.agree)
+    hair_hits, hair_cells = _right(gold, found, order.cuts, tolerant, agreement(HAIR))
     readings: dict[str, Reading] = {
-        "group_precision": ratio(hits, len(found_keys), otherwise=Reason.EMPTY_RESULT),
-        "group_recall": ratio(hits, len(gold_keys), otherwise=Reason.EMPTY_RESULT),
-        "total_accuracy": ratio(cells, wanted, otherwise=Reason.NOTHING_TO_COUNT),
+        "group_precision": ratio(hits, len(found), otherwise=Reason.EMPTY_RESULT),
+        "group_recall": ratio(hits, height, otherwise=Reason.EMPTY_RESULT),
+        "total_accuracy": ratio(cells, hits * len(totals), otherwise=Reason.NOTHING_TO_COUNT),
     }
-    same_keys = hits == len(gold_keys) == len(found_keys)
-    exact = same_keys and cells == wanted and not (totals and len(paired) < len(totals) and gold_keys)
+    exact = hits == height == len(found) and cells == hits * len(totals)
+    by_a_hair = hair_hits == height == len(found) and hair_cells == hair_hits * len(totals)
     return ShapeVerdict(
         exact=exact,
         readings=readings,
-        single=len(gold_keys) == 1,
-        by_hair=same_keys and (cells == wanted) != (hair_cells == wanted),
+        single=height == 1,
+        by_hair=exact != by_a_hair,
         columns={"gold": ", ".join(columns), "candidate": ", ".join(candidate.names[j] for j in partners)},
     )
+
+
+def _right(
+    gold: Sequence[Group], found: Sequence[Group], cuts: Sequence[Cut], tolerant: Sequence[bool], agree: Agreement
+) -> tuple[int, int]:
+    """Right keys, and right totals of these. `gold` holds its own rows, then those of the pools."""
+    if cuts and possible(cuts, gold, found, tolerant=tolerant, agree=agree):
+        return len(found), len(found) * len(tolerant)
+    if cuts:
+        gold = [gold[place] for place in chosen(cuts, gold, found, scorer(tolerant, agree))]
+    keys = [key for key, _ in gold], [key for key, _ in found]
+    left, right = [totals for _, totals in gold], [totals for _, totals in found]
+    cells = tally(left, right, keys=keys, tolerant=tolerant, agree=agree, limit=_SHELF).cells if tolerant else 0
+    return (Counter(keys[0]) & Counter(keys[1])).total(), cells
 
 
 def _totals(ground: Ground, totals: Sequence[int], taken: frozenset[int]) -> list[tuple[int, int]]:
@@ -318,50 +323,6 @@ def _total_rows(
         list(zip(*right, strict=True)) if right else [()] * candidate,
         [m.tolerant for m in meetings],
     )
-
-
-def _filled(
-    cuts: Sequence[Cut],
-    gold: Sequence[tuple[Any, Row]],
-    found: Iterable[tuple[Any, Row]],
-    score: Callable[[Row, Row], int],
-) -> list[int]:
-    """Which gold rows count: those outside of the cuts, and of each pool (which follow them) the rows chosen.
-
-    A pool row counts as chosen when a candidate row that no other gold row took has its key and its totals, or at
-    least its key; rows that only this pool can offer come first.
-    """
-    height = len(gold) - sum(len(cut.pool) for cut in cuts)
-    answers: dict[Any, list[Row]] = {}
-    for key, totals in found:
-        answers.setdefault(key, []).append(totals)
-
-    def take(place: int, *, whole: bool) -> bool:
-        key, totals = gold[place]
-        for position, answer in enumerate(answers.get(key, ())):
-            if not whole or score(totals, answer) == len(totals):
-                del answers[key][position]
-                return True
-        return False
-
-    inside = {place for cut in cuts for place in range(cut.start, cut.stop)}
-    fixed = [place for place in range(height) if place not in inside]
-    ends = list(accumulate((len(cut.pool) for cut in cuts), initial=height))
-    spans = [range(*span) for span in pairwise(ends)]
-    chosen: list[dict[int, None]] = [{} for _ in cuts]
-    waiting = fixed
-    for whole in (True, False):
-        waiting = [place for place in waiting if not take(place, whole=whole)]
-        for cut, span, mine in zip(cuts, spans, chosen, strict=True):
-            elsewhere = {gold[place] for other in spans if other != span for place in other}
-            own = [place for place in span if gold[place] not in elsewhere]
-            for place in [*own, *(place for place in span if gold[place] in elsewhere)]:
-                if len(mine) < cut.stop - cut.start and place not in mine and take(place, whole=whole):
-                    mine[place] = None
-    for cut, span, mine in zip(cuts, spans, chosen, strict=True):
-        spare = (place for place in span if place not in mine)
-        mine.update(dict.fromkeys(islice(spare, cut.stop - cut.start - len(mine))))
-    return [*fixed, *(place for mine in chosen for place in mine)]
 
 
 __all__ = ["Ground", "Ratio", "ShapeError", "ShapeVerdict", "groups", "id_set", "ranking", "scalar"]

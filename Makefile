@@ -12,7 +12,7 @@ demo: $(VENV)/.base
 	$(BIN)/sqlassay demo
 
 test: $(VENV)/.dev lint test-judge
-	$(BIN)/python -m pytest --ignore tests/judges/test_deepeval.py
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal --ignore tests/judges/test_deepeval.py
 
 # DeepEval wants older packages than the rest of the tests, and its plugins would enter their runs.
 test-judge: $(VENV)/judge/.installed

@@ -153,7 +153,8 @@ def postgres_checksum(connection: psycopg.Connection[tuple[object, ...]]) -> Cal
         "SELECT md5(string_agg(t::text, '|' ORDER BY t::text)) FROM (SELECT i::text FROM item i UNION ALL "
         "SELECT m::text FROM maker m UNION ALL SELECT last_value::text FROM s UNION ALL "
         "SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace UNION ALL "
-        "SELECT count(*)::text FROM pg_locks WHERE locktype = 'advisory' UNION ALL "
+        "SELECT count(*)::text FROM pg_locks WHERE locktype = 'advisory' AND database = "
+        "(SELECT oid FROM pg_database WHERE datname = current_database()) UNION ALL "
         "SELECT count(*)::text FROM pg_largeobject_metadata UNION ALL SELECT rolname::text FROM pg_roles) t"
     )
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the types of the page's JavaScript, which it says in JSDoc. Needs TypeScript's `tsc`: on the PATH, or named by TSC.
+# Checks the types of the page's JavaScript, which it says in JSDoc. Needs `tsc` of TypeScript 5 or newer: on the PATH, or named by TSC.
 set -euo pipefail
 cd "$(dirname "$0")/../src/sqlassay/report/templates"
 exec "${TSC:-tsc}" --noEmit --allowJs --checkJs --strict --noUnusedLocals --noImplicitReturns --types "" \

@@ -16,7 +16,8 @@ from sqlassay.records.run import Manifest, RunState, TrialKey
 from sqlassay.records.turn import OfferedTable, Query, Retrieval, Role, Seen, Turn, Usage
 from sqlassay.records.value import Ceiling, Quantity, Ratio, Reading, Reason, Undefined, verdict
 from sqlassay.report import html
-from sqlassay.report.model import Report, build
+from sqlassay.report.build import build
+from sqlassay.report.model import Report
 from sqlassay.summary.aggregate import summarise
 from sqlassay.testing.builders import case, measurement, relation, turn
 

@@ -12,7 +12,8 @@ from sqlassay.records.case import Case, Expectation, Status
 from sqlassay.records.measurement import Bucket
 from sqlassay.records.run import Manifest, RunState
 from sqlassay.report import html
-from sqlassay.report.model import CaseRow, Report, build
+from sqlassay.report.build import build
+from sqlassay.report.model import CaseRow, Report
 from sqlassay.summary.aggregate import summarise
 from sqlassay.testing.builders import case, measurement, relation, turn
 

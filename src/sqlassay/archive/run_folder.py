@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlassay.archive.journal import Journal, Line, Payload, Write
+from sqlassay.archive.lines import TrialLines
 from sqlassay.archive.lock import FolderLock
 from sqlassay.archive.pack import Blob, PackReader
 from sqlassay.archive.results import Kept, Sides, read_shown, read_sides
@@ -159,6 +160,14 @@ class RunFolder:
     def scores(self) -> Iterator[Measurement]:
         """In the order in which they were made."""
         return (read_measurement(read_line(line)) for line in self._lines(SCORES))
+
+    def turn_lines(self) -> TrialLines:
+        """`turns` unread: line by line, and again by trial."""
+        return TrialLines(self.path / TURNS, _key_of)
+
+    def score_lines(self) -> TrialLines:
+        """`scores` unread: line by line, and again by trial."""
+        return TrialLines(self.path / SCORES, _key_of)
 
     def schemas(self) -> dict[str, Schema]:
         path = self.path / "results" / "schemas.json"

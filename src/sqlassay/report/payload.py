@@ -321,8 +321,11 @@ def _ungrounded(answer: Any) -> list[str]:
 
 
 def _raw(found: CaseDetail) -> dict[str, str]:
-    raw: dict[str, str] = {}
-    for name, record in (("score", found.measurement), ("turn", found.turn)):
-        if record is not None:
-            raw[name] = inert(json.dumps(record.to_dict(), ensure_ascii=False, default=str), limit=_RAW)
-    return raw
+    if found.raw:
+        return {name: inert(text, limit=_RAW) for name, text in found.raw.items()}
+    records = {"score": found.measurement, "turn": found.turn}
+    return {
+        name: inert(json.dumps(record.to_dict(), ensure_ascii=False, default=str), limit=_RAW)
+        for name, record in records.items()
+        if record is not None
+    }

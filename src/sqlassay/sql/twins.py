@@ -24,17 +24,27 @@ def twins(cases: Iterable[Case], understandings: Mapping[str, Sequence[Comprehen
     >>> twins(cases, {name: (understand(sql, shop),) for name, sql in golds.items()})["x"]
     frozenset({'y'})
     """
+    texts = {name: tuple(map(twin_text, read)) for name, read in understandings.items()}
+    return twins_by_text(cases, texts)
+
+
+def twin_text(understood: Comprehension | None) -> str | None:
+    """The text that equivalent gold queries have in common; None where the query cannot be told from its own text."""
+    known = isinstance(understood, Understanding) and not understood.unknown_names
+    return understood.canonical if known and isinstance(understood, Understanding) else None
+
+
+def twins_by_text(cases: Iterable[Case], texts: Mapping[str, Sequence[str | None]]) -> Mapping[str, frozenset[str]]:
+    """`twins` where the `twin_text` of each case's accepted gold queries is known already."""
     listed = list(cases)
     groups: dict[tuple[str | None, str], set[str]] = defaultdict(set)
     keys: dict[str, set[tuple[str | None, str]]] = {}
     for case in listed:
-        read = understandings.get(case.id, ())
+        read = texts.get(case.id, ())
         keys[case.id] = set()
         for i, sql in enumerate(case.gold_sql):
-            understood = read[i] if i < len(read) else None
-            known = isinstance(understood, Understanding) and not understood.unknown_names
-            text = understood.canonical if known and isinstance(understood, Understanding) else " ".join(sql.split())
-            key = (case.database, text)
+            known = read[i] if i < len(read) else None
+            key = (case.database, " ".join(sql.split()) if known is None else known)
             keys[case.id].add(key)
             groups[key].add(case.id)
     found: dict[str, frozenset[str]] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from sqlassay.records.measurement import Bucket, Measurement
 from sqlassay.records.run import TrialKey
 from sqlassay.records.settings import RunSettings
 from sqlassay.records.signature import Signature
-from sqlassay.records.value import Broken, Ceiling, Ratio, Reason, Undefined
+from sqlassay.records.value import Ceiling, Ratio, Reason, Undefined
 from sqlassay.summary.estimates import Estimator
 from sqlassay.summary.intervals import clusters
 from sqlassay.summary.model import (
@@ -33,6 +33,9 @@ from sqlassay.summary.table import CaseTable
 
 Digests = Callable[[TrialKey], tuple[str | None, str | None]]
 """Digests of the gold and the candidate result of a trial, None where a side has none."""
+
+Twins = Mapping[str, frozenset[str]]
+"""Case id to the ids of its twins."""
 
 NOT_FROM_QUERY = frozenset(
     {
@@ -55,7 +58,7 @@ def summarise(
     *,
     signature: Signature | str,
     run_id: str,
-    twins: Mapping[str, frozenset[str]] | None = None,
+    twins: Twins | Callable[[], Twins] | None = None,
     seed: int = DEFAULT_SEED,
     attempted: Iterable[TrialKey] | None = None,
     digests: Digests | None = None,
@@ -64,7 +67,8 @@ def summarise(
 
     `measurements` is read once and not kept; memory grows with cases times metrics. `attempted` are the trials that
     were put to the agent or should have been: those without a measurement count as missing, never as absent.
-    `twins` are the clusters of the intervals. The result does not depend on the order of `measurements`.
+    `twins` are the clusters of the intervals, or say them once all measurements are read. The result does not depend
+    on the order of `measurements`.
     """
     run = _Tally(cases=cases, digests=digests)
     for measurement in measurements:
@@ -75,7 +79,7 @@ def summarise(
             missing[key.case_id] += 1
     run.table.lack(sorted(missing.items()))
     run.table.close()
-    known = twins or {}
+    known = (twins() if callable(twins) else twins) or {}
     ids = sorted(run.table.ids)
     estimator = Estimator(run.table, clusters_of=dict(zip(ids, clusters(ids, known), strict=True)), seed=seed)
     metrics = estimator.estimate()
@@ -150,7 +154,8 @@ class _Tally:
         case = self.cases.get(key.case_id)
         bucket = measurement.bucket
         unscored = bucket is not None and bucket.unscored
-        self.table.add(key.case_id, measurement.metrics, unscored=unscored)
+        broken = self.table.add(key.case_id, measurement.metrics, unscored=unscored)
+        stages = [name for name in measurement.metrics if name.startswith(_STAGE)]
         evidence = measurement.evidence
         gold, candidate = self._digests(key, evidence)
         passed = None if unscored else bucket is None
@@ -158,20 +163,18 @@ class _Tally:
             self.retrials.add(key.case_id, key.phrasing, passed=passed, digest=candidate)
         if bucket is not None:
             self.buckets[bucket] += 1
-            if not unscored and measurement.metrics.keys() and _has_stages(measurement):
+            if stages and not unscored:
                 row = self.stage_buckets.setdefault(measurement.first_broken_stage or "none", Counter())
                 row[bucket] += 1
         self.ceilings.update(set(measurement.ceilings))
-        self.broken += bucket is not Bucket.HARNESS_ERROR and any(
-            isinstance(reading, Broken) for reading in measurement.metrics.values()
-        )
+        self.broken += broken and bucket is not Bucket.HARNESS_ERROR
         contradicted = disagrees(measurement, case)
         self.disagreements += contradicted
         tables = evidence.get("sql", {}).get("gold_tables")
         if tables:
             self.tables.setdefault(key.case_id, len(tables))
         self._behaviour(measurement, case)
-        self._stages(measurement)
+        self._stages(measurement, stages)
         self.outcomes.append(
             Outcome(
                 key=key,
@@ -215,23 +218,17 @@ class _Tally:
         if source:
             self.sources[str(source)] += 1
 
-    def _stages(self, measurement: Measurement) -> None:
-        for name, reading in measurement.metrics.items():
-            if not name.startswith(_STAGE):
-                continue
+    def _stages(self, measurement: Measurement, names: Sequence[str]) -> None:
+        for name in names:
             stage = name.removeprefix(_STAGE)
             tally = self.stages.setdefault(stage, Counter())
-            match reading:
+            match measurement.metrics[name]:
                 case Ratio(hits=hits, total=total):
                     tally["pass" if hits == total else "fail"] += 1
                 case Undefined(reason=Reason.NOT_RECORDED):
                     tally["not_recorded"] += 1
         if measurement.first_broken_stage is not None:
             self.first_broken[measurement.first_broken_stage] += 1
-
-
-def _has_stages(measurement: Measurement) -> bool:
-    return any(name.startswith(_STAGE) for name in measurement.metrics)
 
 
 def _counts(outcomes: tuple[Outcome, ...], *, missing: Mapping[str, int], cases: int) -> Counts:

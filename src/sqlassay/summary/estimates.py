@@ -46,7 +46,6 @@ class Estimator:
         with np.errstate(invalid="ignore", divide="ignore"):
             self.values = np.where(self.counts > 0, self.sums / self.counts, np.nan)
         self.units = [c.unit for c in columns]
-        self.fractional = [c.fractional for c in columns]
         self.clusters = np.array([clusters_of[case_id] for case_id in self.ids], dtype=np.int64)
 
     def estimate(self, rows: NDArray[np.int64] | None = None, *, step: tuple[str, ...] = ()) -> dict[str, Estimate]:

@@ -6,11 +6,12 @@ from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from sqlassay.records.value import Broken, Quantity, Ratio, Reading, Reason, Undefined
+from sqlassay.records.value import Quantity, Ratio, Reading, Reason, Undefined
 
 _STEP = 256
 _REASONS = tuple(Reason)
 _REASON_INDEX = {reason: index for index, reason in enumerate(_REASONS)}
+_NOT_APPLICABLE = _REASON_INDEX[Reason.NOT_APPLICABLE]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -24,8 +25,6 @@ class MetricColumn:
     reasons: array[int] = field(default_factory=lambda: array("b"))
     """Index of the first reason for which a trial of the case is undefined, -1 for none."""
     unit: str = "share"
-    fractional: bool = False
-    """Some reading is neither 0 nor 1."""
 
     def reach(self, size: int) -> None:
         """Make room for `size` cases, and for more to come."""
@@ -54,30 +53,39 @@ class CaseTable:
             self.ids.append(case_id)
         return found
 
-    def add(self, case_id: str, metrics: Mapping[str, Reading], *, unscored: bool) -> None:
-        """Take in the readings of one trial; `unscored` when the harness or the gold was at fault."""
+    def add(self, case_id: str, metrics: Mapping[str, Reading], *, unscored: bool) -> bool:
+        """Take in the readings of one trial; `unscored` when the harness or the gold was at fault.
+
+        Whether a metric is broken. The loop runs once per trial and metric, so it does nothing twice.
+        """
         position = self.position(case_id)
+        columns = self.columns
+        broken = False
         for name, reading in metrics.items():
-            column = self.columns.get(name)
+            column = columns.get(name)
             if column is None:
-                column = self.columns[name] = MetricColumn()
-            column.reach(position + 1)
-            match reading:
-                case Ratio(hits=hits, total=total):
-                    value = hits / total
-                    column.sums[position] += value
-                    column.counts[position] += 1
-                    if value not in (0.0, 1.0):
-                        column.fractional = True
-                case Quantity(value=value, unit=unit):
-                    column.sums[position] += value
-                    column.counts[position] += 1
-                    column.fractional = True
-                    column.unit = unit
-                case Undefined(reason=reason):
-                    self._undefined(column, position, reason, unscored=unscored)
-                case Broken():
-                    self._undefined(column, position, Reason.HARNESS_FAILED, unscored=True)
+                column = columns[name] = MetricColumn()
+            if position >= len(column.counts):
+                column.reach(position + 1)
+            if isinstance(reading, Undefined):
+                reason = _REASON_INDEX[reading.reason]
+                if unscored and reason != _NOT_APPLICABLE:
+                    column.lacking[position] += 1
+                if column.reasons[position] < 0:
+                    column.reasons[position] = reason
+            elif isinstance(reading, Ratio):
+                column.sums[position] += reading.hits / reading.total
+                column.counts[position] += 1
+            elif isinstance(reading, Quantity):
+                column.sums[position] += reading.value
+                column.counts[position] += 1
+                column.unit = reading.unit
+            else:
+                broken = True
+                column.lacking[position] += 1
+                if column.reasons[position] < 0:
+                    column.reasons[position] = _REASON_INDEX[Reason.HARNESS_FAILED]
+        return broken
 
     def lack(self, case_ids: Iterable[tuple[str, int]]) -> None:
         """Count trials that have no score line at all: (case id, how many), once all columns are known."""
@@ -85,7 +93,7 @@ class CaseTable:
             position = self.position(case_id)
             for column in self.columns.values():
                 column.reach(position + 1)
-                if column.reasons[position] != _REASON_INDEX[Reason.NOT_APPLICABLE]:
+                if column.reasons[position] != _NOT_APPLICABLE:
                     column.lacking[position] += count
                 if column.reasons[position] < 0:
                     column.reasons[position] = _REASON_INDEX[Reason.NOT_ASKED]
@@ -93,18 +101,11 @@ class CaseTable:
     def close(self) -> None:
         """Bring every column to full length; a metric that a case never had is not applicable to it."""
         size = len(self.ids)
-        absent = _REASON_INDEX[Reason.NOT_APPLICABLE]
         for column in self.columns.values():
             column.reach(size)
             for position in range(size):
                 if not column.counts[position] and column.reasons[position] < 0:
-                    column.reasons[position] = absent
-
-    def _undefined(self, column: MetricColumn, position: int, reason: Reason, *, unscored: bool) -> None:
-        if unscored and reason is not Reason.NOT_APPLICABLE:
-            column.lacking[position] += 1
-        if column.reasons[position] < 0:
-            column.reasons[position] = _REASON_INDEX[reason]
+                    column.reasons[position] = _NOT_APPLICABLE
 
 
 def reason_at(index: int) -> Reason:

@@ -26,7 +26,7 @@ from sqlassay.records.case import (
     TableShape,
     Tolerance,
 )
-from sqlassay.records.wire import schema
+from sqlassay.records.json_schema import schema
 
 # Text that any of the formats can hold: no surrogates, no control characters, no line ends but \n.
 letters = st.characters(codec="utf-8", exclude_categories=("Cs", "Cc"), exclude_characters="\u2028\u2029\x85\ufeff")

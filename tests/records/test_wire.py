@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlassay.errors import RecordError, UsageError
-from sqlassay.records import wire
+from sqlassay.records import json_schema, wire
 from sqlassay.records.ask import Message
 from sqlassay.records.case import Case, Expectation, GroupsShape, IdSetShape, Status, Tolerance
 from sqlassay.records.measurement import Bucket, Measurement, ShapeLabel
@@ -101,8 +101,8 @@ measurements = st.builds(
     evidence=st.dictionaries(any_text, st.dictionaries(any_text, json_values, max_size=2), max_size=2),
 )
 
-TURN_SCHEMA = jsonschema.Draft202012Validator(wire.schema("turn"))
-SCORE_SCHEMA = jsonschema.Draft202012Validator(wire.schema("score"))
+TURN_SCHEMA = jsonschema.Draft202012Validator(json_schema.schema("turn"))
+SCORE_SCHEMA = jsonschema.Draft202012Validator(json_schema.schema("score"))
 
 
 @settings(max_examples=50, deadline=None)
@@ -151,7 +151,7 @@ def test_a_case_and_a_manifest_survive() -> None:
     manifest = Manifest(run_id="r", state=RunState.STARTED, signature="s", settings={"run": {"jobs": 2}})
     plain = json.loads(wire.write_line(manifest))
     assert wire.read_manifest(plain) == manifest
-    jsonschema.validate(plain, wire.schema("manifest"))
+    jsonschema.validate(plain, json_schema.schema("manifest"))
 
 
 @pytest.mark.parametrize(
@@ -187,9 +187,9 @@ def test_a_line_that_is_no_record_is_refused(line: str) -> None:
         wire.read_line(line)
 
 
-@pytest.mark.parametrize("name", wire.SCHEMAS)
+@pytest.mark.parametrize("name", json_schema.SCHEMAS)
 def test_every_schema_is_a_schema_and_describes_itself(name: str) -> None:
-    made = wire.schema(name)
+    made = json_schema.schema(name)
     jsonschema.Draft202012Validator.check_schema(made)
     assert made["title"] == name
     assert made["description"]
@@ -198,7 +198,7 @@ def test_every_schema_is_a_schema_and_describes_itself(name: str) -> None:
 
 def test_an_unknown_schema_suggests_a_near_one() -> None:
     with pytest.raises(UsageError, match="did you mean 'case'"):
-        wire.schema("cases")
+        json_schema.schema("cases")
 
 
 @pytest.mark.parametrize(
@@ -210,18 +210,18 @@ def test_an_unknown_schema_suggests_a_near_one() -> None:
     ],
 )
 def test_the_case_schema_takes_the_short_forms(case: dict[str, Any]) -> None:
-    jsonschema.validate(case, wire.schema("case"))
+    jsonschema.validate(case, json_schema.schema("case"))
 
 
 @pytest.mark.parametrize(
     "case", [{"id": "a"}, {"id": "a", "question": "q", "qestion": "q"}, {"id": 1, "question": "q"}]
 )
 def test_the_case_schema_refuses_what_the_reader_refuses(case: dict[str, Any]) -> None:
-    assert not jsonschema.Draft202012Validator(wire.schema("case")).is_valid(case)
+    assert not jsonschema.Draft202012Validator(json_schema.schema("case")).is_valid(case)
 
 
 def test_every_key_of_the_configuration_is_documented() -> None:
-    made = wire.schema("config")
+    made = json_schema.schema("config")
     undocumented = [
         name for name, key in made["properties"].items() if not key.get("description") and "$ref" not in key
     ]
@@ -235,7 +235,7 @@ def test_plain_cases_validate_but_for_their_place() -> None:
     plain = to_plain(Case(id="a", question="q", compare_on=IdSetShape(column="x")))
     del plain["place"]
     plain["tolerance"] = "guarded"
-    jsonschema.validate(plain, wire.schema("case"))
+    jsonschema.validate(plain, json_schema.schema("case"))
 
 
 def test_reading_and_writing_do_without_pydantic() -> None:

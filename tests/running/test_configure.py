@@ -13,8 +13,8 @@ import pytest
 from sqlassay.errors import ConfigError, ExitCode
 from sqlassay.records.case import Tolerance
 from sqlassay.records.config import Config, DatabaseSettings
+from sqlassay.records.json_schema import schema
 from sqlassay.records.settings import Rule
-from sqlassay.records.wire import schema
 from sqlassay.running.configure import from_mapping, load
 
 FULL = """\

@@ -285,7 +285,7 @@ def test_summary_json_has_the_published_keys() -> None:
 
 def test_summary_json_fits_its_published_schema() -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    from sqlassay.records.wire import schema_of
+    from sqlassay.records.json_schema import schema_of
     from sqlassay.summary.published import Published
 
     everything = [

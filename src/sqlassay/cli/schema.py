@@ -22,12 +22,12 @@ class Format(StrEnum):
 
 def schema(format: Annotated[Format, typer.Argument(help="Which format.")]) -> None:
     """Print the JSON Schema of a format (for `config`: every key, with what it does)."""
-    from sqlassay.records import wire
+    from sqlassay.records import json_schema
 
     if format is Format.SUMMARY:
         from sqlassay.summary.published import Published
 
-        document = wire.schema_of(Published, title="summary")
+        document = json_schema.schema_of(Published, title="summary")
     else:
-        document = wire.schema(format.value)
+        document = json_schema.schema(format.value)
     print(json.dumps(document, indent=2, ensure_ascii=False))

@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import json as jsonlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sqlassay.cli import options
 
+if TYPE_CHECKING:
+    from sqlassay.archive.run_folder import RunFolder
+
 _BARS = "▁▂▃▄▅▆▇█"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One run of the list; `cases`, `mean` and `n` are None where it has no summary, or no such metric, yet."""
+
+    run_id: str
+    state: str
+    started_at: str
+    cases: int | None
+    metric: str
+    mean: float | None
+    n: int | None
+    signature: str
 
 
 def list_runs(
@@ -24,39 +42,46 @@ def list_runs(
     from sqlassay.archive.run_folder import runs_in
     from sqlassay.cli.console import print_json, stdout
     from sqlassay.cli.runs import runs_folder
+    from sqlassay.records.plain import to_plain
 
-    found, where = [], runs_folder(runs, config)
-    for folder in runs_in(where):
-        manifest, summary = folder.manifest, _stored(folder.path)
-        estimate = summary.get("metrics", {}).get(metric, {})
-        found.append(
-            {
-                "run_id": manifest.run_id,
-                "state": manifest.state.value,
-                "started_at": manifest.started_at,
-                "cases": summary.get("counts", {}).get("cases"),
-                "metric": metric,
-                "mean": estimate.get("mean"),
-                "n": estimate.get("n"),
-                "signature": manifest.signature,
-            }
-        )
+    where = runs_folder(runs, config)
+    found = [_listed(folder, metric) for folder in runs_in(where)]
     if json:
-        print_json(found)
-        return
+        print_json(to_plain(found))
+    elif found:
+        _show(found, metric)
+    else:
+        stdout().print(f"no runs in {where} yet; make one with: sqlassay run")
+
+
+def _listed(folder: RunFolder, metric: str) -> Listed:
+    manifest, summary = folder.manifest, _stored(folder.path)
+    estimate = summary.get("metrics", {}).get(metric, {})
+    return Listed(
+        run_id=manifest.run_id,
+        state=manifest.state.value,
+        started_at=manifest.started_at,
+        cases=summary.get("counts", {}).get("cases"),
+        metric=metric,
+        mean=estimate.get("mean"),
+        n=estimate.get("n"),
+        signature=manifest.signature,
+    )
+
+
+def _show(found: Sequence[Listed], metric: str) -> None:
     from rich.table import Table
 
+    from sqlassay.cli.console import stdout
+
     console = stdout()
-    if not found:
-        console.print(f"no runs in {where} yet; make one with: sqlassay run")
-        return
     table = Table("run", "state", "started", "cases", metric, "n", box=None, header_style="bold")
     for each in found:
-        mean = "–" if each["mean"] is None else f"{each['mean']:.3f}"
-        cells = [each["run_id"], each["state"], each["started_at"][:19], each["cases"], mean, each["n"]]
+        mean = None if each.mean is None else f"{each.mean:.3f}"
+        cells = (each.run_id, each.state, each.started_at[:19], each.cases, mean, each.n)
         table.add_row(*("–" if cell is None else str(cell) for cell in cells))
     console.print(table)
-    means = [each["mean"] for each in found if each["mean"] is not None]
+    means = [each.mean for each in found if each.mean is not None]
     if len(means) > 1:
         console.print(f"{metric}: {sparkline(means)}  {means[0]:.3f} → {means[-1]:.3f}")
 

@@ -10,7 +10,6 @@ import dataclasses
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -284,31 +283,15 @@ def _mapping_with_kind(tree: Tree, name: str, value: Any) -> Any:
     return {str(key): inner for key, inner in value.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Top:
-    """The keys that hold texts, lists of texts or switches, for the strict reader."""
-
-    cases: tuple[str, ...] = ()
-    no_judge: bool = False
-    runs: str = "runs"
-    limit: str | None = None
-    case_id: tuple[str, ...] = ()
-    tag: tuple[str, ...] = ()
-    category: tuple[str, ...] = ()
-    output: tuple[str, ...] = ()
-    json: bool = False
-    resume: bool = False
-
-
 def _top(tree: Tree, name: str, value: Any, base: str) -> Any:
     texts = {(name, *path[1:]): text for path, text in tree.marked.texts.items() if path[:1] == (name,)} or {
         (name,): str(value)
     }
-    record, problems = examine(_Top, {name: value}, loosely=Loosely(texts=texts))
+    record, problems = examine(Config, {name: value}, loosely=Loosely(texts=texts))
     for problem in problems:
         tree.bad(problem.path, problem.message, problem.hint)
     if record is None:
-        return getattr(_Top(), name)
+        return getattr(Config(), name)
     read = getattr(record, name)
     from_elsewhere = name in tree.origins
     if name == "limit" and read is not None and not _LIMIT.fullmatch(read):

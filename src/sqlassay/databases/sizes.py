@@ -2,36 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from enum import Enum, auto
+from operator import itemgetter
 from typing import Any
+
+from sqlassay.records.relation import Row
 
 _FIXED = 8
 _PLAIN = frozenset({type(None), bool, int, float, Decimal, date, datetime, time, timedelta})
 _TEXT = frozenset({type(None), str, bytes})
 
 
+class Weight(Enum):
+    """What the type of a column says about the size of its cells."""
+
+    PLAIN = auto()
+    """Numbers, dates and the like: nothing beyond eight bytes."""
+    TEXT = auto()
+    """Texts, bytes and NULL, and nothing else."""
+    ANY = auto()
+
+
 class ByteCount:
     """Counts eight bytes per cell, and on top the length of text and bytes and what nested values hold.
+
+    `weights`, one per column, spare a look at cells whose type is known; without them every column is looked at.
+    Columns are walked in place: turning rows into columns would make an iterator per row.
 
     >>> count = ByteCount()
     >>> count.add([(1, "abc"), (None, "de")]); count.add([("x" * 100, None)]); count.total
     153
     """
 
-    __slots__ = ("total",)
+    __slots__ = ("_open", "_width", "total")
 
-    def __init__(self) -> None:
+    def __init__(self, weights: Sequence[Weight] | None = None) -> None:
         self.total = 0
+        self._width = -1
+        if weights is not None:
+            self._look_at(weights)
 
-    def add(self, rows: Sequence[Sequence[Any]]) -> None:
-        for column in zip(*rows, strict=True):
-            self.total += _FIXED * len(column)
-            types = set(map(type, column))
-            if types <= _PLAIN:
-                continue
-            self.total += sum(map(len, filter(None, column))) if types <= _TEXT else sum(map(_beyond, column))
+    def _look_at(self, weights: Sequence[Weight]) -> None:
+        self._width = len(weights)
+        self._open: list[tuple[Callable[[Row], Any], bool]] = [
+            (itemgetter(position), weight is Weight.TEXT)
+            for position, weight in enumerate(weights)
+            if weight is not Weight.PLAIN
+        ]
+
+    def add(self, rows: Sequence[Row]) -> None:
+        if not rows:
+            return
+        if self._width < 0:
+            self._look_at([Weight.ANY] * len(rows[0]))
+        self.total += _FIXED * len(rows) * self._width
+        for cell, is_text in self._open:
+            self.total += _length(cell, rows) if is_text else _beyond_plain(cell, rows)
+
+
+def _length(cell: Callable[[Row], Any], rows: Sequence[Row]) -> int:
+    try:
+        return sum(map(len, map(cell, rows)))
+    except TypeError:
+        return sum(map(len, filter(None, map(cell, rows))))
+
+
+def _beyond_plain(cell: Callable[[Row], Any], rows: Sequence[Row]) -> int:
+    types = set(map(type, map(cell, rows)))
+    if types <= _PLAIN:
+        return 0
+    return sum(map(len, filter(None, map(cell, rows)))) if types <= _TEXT else sum(map(_beyond, map(cell, rows)))
 
 
 def _beyond(cell: Any) -> int:

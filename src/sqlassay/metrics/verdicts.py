@@ -19,8 +19,9 @@ from sqlassay.records.relation import Relation
 from sqlassay.records.settings import ScoreSettings
 from sqlassay.records.trial import Side, Trial
 from sqlassay.records.value import Ceiling, Reason
+from sqlassay.tables.comparison import Comparison
 from sqlassay.tables.encode import Coercions
-from sqlassay.tables.exact import Comparison, compare_tables
+from sqlassay.tables.exact import compare_tables
 from sqlassay.tables.order import OrderFacts, order_of, says_order, settled
 from sqlassay.tables.output import Alignment, align
 from sqlassay.tables.rule import Facts, Links, TableRule
@@ -106,7 +107,7 @@ def _compared(
 ) -> Judged:
     case = trial.case
     tolerance = case.tolerance or settings.tolerance
-    coercions = Coercions(dates=settings.coerce_dates, booleans=settings.coerce_booleans)
+    coercions = coercions_of(settings)
     ceilings = set(facts.ceilings)
     comparison: Comparison | None = None
     shape: ShapeVerdict | None = None
@@ -155,6 +156,11 @@ def _compared(
         ordered=facts.ordered,
         ceilings=frozenset(ceilings),
     )
+
+
+def coercions_of(settings: ScoreSettings) -> Coercions:
+    """The coercions that the settings allow."""
+    return Coercions(dates=settings.coerce_dates, booleans=settings.coerce_booleans)
 
 
 def _by_shape(

@@ -6,38 +6,21 @@ Specification section 5.1, shape `table`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from itertools import combinations, islice
 from typing import Final
 
 from sqlassay.records.relation import Column, Relation, Row
 from sqlassay.records.value import Ceiling
 from sqlassay.tables.columns import ColumnTies, Compatibility, names_cross
+from sqlassay.tables.comparison import Comparison
 from sqlassay.tables.encode import Table, tables_of
-from sqlassay.tables.quick import same_bag, same_list, trust_in
-from sqlassay.tables.rows import LARGE, Bench, Plan, bench_of, rows_equal
+from sqlassay.tables.quick import plain_verdict as _quick
+from sqlassay.tables.rows import Bench, Plan, bench_of, rows_equal
 from sqlassay.tables.rule import Order, TableRule
 from sqlassay.tables.tolerance import HAIR, agreement
 
 _SUBSETS: Final = 256
 """Ways to leave out absent optional columns that are looked at."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """What comparing two whole tables gave.
-
-    `assignment` is the candidate position per reference column (None for an absent optional one) under which the rows
-    are equal; None when they are not. `same_rows` is the verdict with order left out.
-    """
-
-    exact: bool
-    by_position: bool
-    with_extra: bool
-    same_rows: bool
-    assignment: tuple[int | None, ...] | None = None
-    ceilings: frozenset[Ceiling] = frozenset()
 
 
 def compare_tables(reference: Relation, candidate: Relation, rule: TableRule = TableRule()) -> Comparison:
@@ -51,68 +34,6 @@ def compare_tables(reference: Relation, candidate: Relation, rule: TableRule = T
     (True, False, (1, 0))
     """
     return _quick(reference, candidate, rule) or _Verdict(reference, candidate, rule).comparison()
-
-
-def _quick(reference: Relation, candidate: Relation, rule: TableRule) -> Comparison | None:
-    """The verdict on results that are plainly the same; None when it takes a closer look."""
-    width = len(reference.columns)
-    if (
-        not width
-        or width != len(candidate.columns)
-        or reference.height != candidate.height
-        or (reference.arrow is None) != (candidate.arrow is None)
-    ):
-        return None
-    ordered = rule.order.groups is not None
-    if reference.arrow is not None:
-        return _quick_arrow(reference, candidate, rule, ordered=ordered or bool(rule.order.cuts))
-    if not same_list(reference, candidate) and (ordered or rule.order.cuts or not same_bag(reference, candidate)):
-        return None
-    return _as_they_stand(reference, candidate, rule, single=trust_in(reference).single)
-
-
-def _quick_arrow(reference: Relation, candidate: Relation, rule: TableRule, *, ordered: bool) -> Comparison | None:
-    if reference.height < LARGE:
-        return None
-    from sqlassay.tables.arrow import plainly_same
-
-    if not plainly_same(reference, candidate, ordered=ordered):
-        return None
-    single = reference.width == 1 and len(reference.arrow.column(0).unique()) == 1
-    return _as_they_stand(reference, candidate, rule, single=single)
-
-
-def _as_they_stand(reference: Relation, candidate: Relation, rule: TableRule, *, single: bool) -> Comparison | None:
-    """The verdict on equal rows with columns in the order in which they stand, where the rule permits that order."""
-    if not _identity_permitted(reference, candidate, rule):
-        return None
-    width = reference.width
-    crossed = rule.columns != "by_name" and names_cross(reference.names, candidate.names, range(width))
-    return _all_the_same(width, not reference.height, single, crossed)
-
-
-@lru_cache(maxsize=512)
-def _all_the_same(width: int, empty: bool, single: bool, crossed: bool) -> Comparison:
-    found = {Ceiling.BOTH_EMPTY: empty, Ceiling.WEAK_EVIDENCE: single, Ceiling.LABELS_CROSSED: crossed}
-    return Comparison(
-        exact=True,
-        by_position=True,
-        with_extra=True,
-        same_rows=True,
-        assignment=tuple(range(width)),
-        ceilings=frozenset(ceiling for ceiling, holds in found.items() if holds),
-    )
-
-
-def _identity_permitted(reference: Relation, candidate: Relation, rule: TableRule) -> bool:
-    if rule.columns == "by_position":
-        return True
-    if rule.columns == "by_name":
-        return _folded(reference.names) == _folded(candidate.names)
-    if rule.links.reference.origins == rule.links.candidate.origins:
-        return True
-    ties = ColumnTies(rule.links, reference.names, candidate.names)
-    return all(ties.permitted(i, i) for i in range(reference.width))
 
 
 def _folded(names: Sequence[str]) -> list[str]:

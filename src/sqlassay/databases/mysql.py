@@ -13,6 +13,7 @@ from sqlassay.databases.base import Capabilities
 from sqlassay.databases.lexer import (
     READS,
     Family,
+    Token,
     names,
     only_statement,
     refusal,
@@ -24,7 +25,7 @@ from sqlassay.databases.lexer import (
 from sqlassay.databases.mysql_errors import error_kind, is_interruption
 from sqlassay.databases.mysql_guard import forbidden
 from sqlassay.databases.mysql_schema import fingerprint_of, read_schema, right_warnings, stamp_of
-from sqlassay.databases.mysql_values import column_of, converters
+from sqlassay.databases.mysql_values import column_of, converters, weight_of
 from sqlassay.databases.sizes import ByteCount
 from sqlassay.databases.watchdog import Alarm, deadline
 from sqlassay.errors import DatabaseUnavailable, MissingExtra
@@ -41,6 +42,8 @@ _CHUNK = 1024
 _FIRST_CHUNK = 64
 _CONNECT_TIMEOUT_S = 10
 _KILL_AFTER_S = 0.02
+_ISOLATION = "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+_SNAPSHOT = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"
 _OPTIONAL_SETTINGS = (
     "SET SESSION max_recursive_iterations = 4294967295",
     "SET SESSION cte_max_recursion_depth = 4294967295",
@@ -84,6 +87,7 @@ class MysqlDatabase:
         try:
             self._connection = _connection(self._address)
             self._ask_at_once("SET SESSION time_zone = '+00:00'")
+            self._ask_at_once(_ISOLATION)
             for setting in _OPTIONAL_SETTINGS:
                 with suppress(pymysql.Error):
                     self._ask_at_once(setting)
@@ -137,13 +141,30 @@ class MysqlDatabase:
         with suppress(OSError), _connection(self._address) as other, other.cursor() as cursor:
             cursor.execute(f"KILL QUERY {self._connection.thread_id()}")
 
+    def _begin(self) -> None:
+        """Take a snapshot; where the server warns that the isolation level gives none, set the level and begin again.
+
+        Raises:
+            DatabaseUnavailable: the connection was lost, or there is no snapshot to be had.
+        """
+        import pymysql
+
+        self._reconnect_if_lost()
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute(_SNAPSHOT)
+                if cursor.warning_count:
+                    cursor.execute("ROLLBACK")
+                    cursor.execute(_ISOLATION)
+                    cursor.execute(_SNAPSHOT)
+        except pymysql.Error as error:
+            raise DatabaseUnavailable(f"database {self.name!r}: {self.url}: {self._clean(error)}") from None
+
     @contextmanager
     def session(self) -> Iterator[MysqlSession]:
         import pymysql
 
-        self._reconnect_if_lost()
-        self._ask("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        self._ask("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
+        self._begin()
         try:
             yield MysqlSession(
                 self._connection,
@@ -215,7 +236,7 @@ class MysqlSession:
             return NotRun()
         if (why := unsendable(sql)) is not None:
             return SqlError(kind=ErrorKind.SYNTAX, message=why)
-        if (why := self._refusal(sql)) is not None:
+        if (why := self._refusal(sql, found)) is not None:
             return SqlError(kind=ErrorKind.FORBIDDEN, message=why)
         if verb(found) not in READS:
             return SqlError(kind=ErrorKind.SYNTAX, message=f"{verb(found) or sql[:20]!r} begins no statement")
@@ -224,7 +245,7 @@ class MysqlSession:
             self._set_timeout(limits.timeout_s)
             began = time.perf_counter()
             with deadline(limits.timeout_s + _KILL_AFTER_S, self._kill) as alarm:
-                columns, rows, truncated = self._fetched(only_statement(sql, found), limits)
+                columns, rows, truncated = self._fetched(only_statement(sql, found), found, limits)
         except (pymysql.Error, OSError, MemoryError, UnicodeError, ValueError, IndexError) as error:
             duration = time.perf_counter() - started
             if is_interruption(error) and ((alarm is not None and alarm.rang) or duration >= limits.timeout_s):
@@ -246,9 +267,10 @@ class MysqlSession:
         """None: the server describes columns only of what it runs."""
         return None
 
-    def _refusal(self, sql: str) -> str | None:
+    def _refusal(self, sql: str, first: Sequence[Token]) -> str | None:
+        """Why the text may not run, by any way in which the server's mode may read its quotes."""
         for family in self._families:
-            found = list(tokens(sql, family))
+            found = first if family == self._families[0] else list(tokens(sql, family))
             if (why := refusal(found) or forbidden(found)) is not None:
                 return why
         return None
@@ -264,7 +286,7 @@ class MysqlSession:
                 cursor.execute(f"SET SESSION max_execution_time = {max(1, int(seconds * 1000))}")
         self._timeout_s = seconds
 
-    def _fetched(self, sql: str, limits: Limits) -> tuple[tuple[Column, ...], list[Row], bool]:
+    def _fetched(self, sql: str, found: Sequence[Token], limits: Limits) -> tuple[tuple[Column, ...], list[Row], bool]:
         from pymysql.cursors import SSCursor
 
         cursor: Any = SSCursor(self._connection)
@@ -273,9 +295,9 @@ class MysqlSession:
             cursor.execute(sql)
             if cursor.description is None:
                 return (), [], False
-            tables = self._tables_without_views(sql)
+            tables = self._tables_without_views(found)
             columns = tuple(column_of(field, tables) for field in cursor._result.fields)
-            count = ByteCount()
+            count = ByteCount([weight_of(column) for column in columns])
             stream = cursor.fetchall_unbuffered()
             wanted = _FIRST_CHUNK
             while chunk := list(islice(stream, wanted)):
@@ -290,8 +312,8 @@ class MysqlSession:
         finally:
             cursor.close()
 
-    def _tables_without_views(self, sql: str) -> frozenset[str]:
-        if self._views and not self._views.isdisjoint(names(list(tokens(sql, self._families[0])))):
+    def _tables_without_views(self, found: Sequence[Token]) -> frozenset[str]:
+        if self._views and not self._views.isdisjoint(names(found)):
             return frozenset()
         return self._tables
 

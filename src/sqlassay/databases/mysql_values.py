@@ -10,6 +10,7 @@ from datetime import date, datetime, time
 from typing import Any
 
 from sqlassay.databases.json_text import parsed
+from sqlassay.databases.sizes import Weight
 from sqlassay.records.relation import Column, Kind
 
 
@@ -104,3 +105,18 @@ def column_of(field: Any, tables: Collection[str]) -> Column:
     table = (field.org_table or "").lower()
     origin = f"{table}.{field.org_name.lower()}" if table in tables and field.org_name else None
     return Column(name=field.name, kind=kind, declared=declared or None, origin=origin)
+
+
+_PLAIN = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT})
+_TEXT = frozenset({Kind.TEXT, Kind.CHAR, Kind.BYTES})
+
+
+def weight_of(column: Column) -> Weight:
+    """What the kind of a column says about the size of its cells; dates may be text where Python has none.
+
+    >>> weight_of(Column(name="n", kind=Kind.INTEGER))
+    <Weight.PLAIN: 1>
+    """
+    if column.kind in _PLAIN:
+        return Weight.PLAIN
+    return Weight.TEXT if column.kind in _TEXT else Weight.ANY

@@ -33,8 +33,11 @@ _SETTINGS = (
 """The last makes a scan start at the first row, whoever else scans: what LIMIT without ORDER BY returns repeats."""
 _BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _READER = "pg_read_all_data"
-_SNAPSHOT = "SELECT pg_current_snapshot()::text"
-"""Who sees the same transactions sees the same catalogues: where nobody wrote, a look at this is enough."""
+_SNAPSHOT = "SELECT CASE WHEN NOT pg_is_in_recovery() THEN pg_current_snapshot()::text END"
+"""Who sees the same transactions sees the same catalogues: where nobody wrote, a look at this is enough.
+
+A standby's snapshot does not list the transactions that are under way.
+"""
 _CONNECT_TIMEOUT_S = 10
 _CANCEL_AFTER_S = 0.05
 """The server's own time-out comes first; the client's cancel is for a statement that got around it."""
@@ -62,7 +65,8 @@ class PostgresDatabase:
         self._secret = server_address(url, name=name).password
         self._conninfo = "postgresql://" + url.partition("://")[2]
         self._schema: Schema | None = None
-        self._stamp = self._snapshot = ""
+        self._stamp = ""
+        self._snapshot: str | None = None
         self._connect()
 
     def _connect(self) -> None:
@@ -108,7 +112,7 @@ class PostgresDatabase:
     def schema(self) -> Schema:
         """Tables and views; read again only when something was made, altered or dropped."""
         snapshot = self._ask(_SNAPSHOT)[0][0]
-        if self._schema is not None and snapshot == self._snapshot:
+        if self._schema is not None and snapshot is not None and snapshot == self._snapshot:
             return self._schema
         stamp = stamp_of(self._ask)
         if self._schema is None or stamp != self._stamp:

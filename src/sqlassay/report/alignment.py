@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -10,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from sqlassay.records.relation import Kind, Relation
+from sqlassay.report.beside import Beside, CellRule, Match
 from sqlassay.report.inert import cell
 
 ROW_CAP = 50
@@ -41,12 +41,17 @@ class GridColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridRow:
-    """One line of the two tables; `differing` are positions in `Grid.columns` whose cells disagree."""
+    """One line of the two tables.
+
+    `differing` are positions in `Grid.columns` whose cells disagree, `near` those whose cells look unlike and count as
+    equal, within the tolerance or as the same value in another type.
+    """
 
     mark: Mark
     gold: tuple[str | None, ...] | None
     candidate: tuple[str | None, ...] | None
     differing: tuple[int, ...] = ()
+    near: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,32 +86,44 @@ def grid(
     candidate: Relation | None,
     *,
     evidence: Mapping[str, Any] | None = None,
+    rule: CellRule = CellRule(),
     ordered: bool = False,
+    optional: Sequence[str] = (),
+    heights: tuple[int | None, int | None] = (None, None),
     rows: int = ROW_CAP,
     columns: int = COLUMN_CAP,
 ) -> Grid | None:
     """Lay out both sides with at most `rows` x `columns` cells each; None when there is no side at all.
 
-    Column pairs and the row key come from `evidence` (the `output` family's); without it columns pair by name, then
-    by position. Rows that differ come first when not all fit.
+    Column pairs and the row key come from `evidence` (the `output` family's), or from `rule` where it pairs columns by
+    name or position; without either columns pair by name, then by position. `heights` are the rows that each side had
+    where fewer were kept, `optional` columns of the gold that may be absent. Rows that differ come first when not all
+    fit.
     """
     if gold is None and candidate is None:
         return None
-    output = evidence or {}
-    links, key = _links(gold, candidate, output)
+    links, key = _links(gold, candidate, evidence or {}, rule, optional)
     paired = [(g, c) for g, c, _ in links if g is not None and c is not None]
-    gold_rows = _rows(gold)
-    candidate_rows = _rows(candidate)
-    matched = _match(gold_rows, candidate_rows, paired=paired, key=key, ordered=ordered)
+    left, right = _some(gold), _some(candidate)
+    beside = Beside(left, right, paired, rule) if paired else None
+    matched = (
+        _one_side(left, right)
+        if beside is None
+        else beside.matches(key=[place for place, (g, _) in enumerate(paired) if g in key], ordered=ordered)
+    )
+    sheet = _Sheet(left=left.tuples(), right=right.tuples(), paired=paired, beside=beside)
     shown_links = _chosen_columns(links, columns)
-    shown = [(m, _mark(m, gold_rows, candidate_rows, paired)) for m in matched]
+    shown = [(match, sheet.mark(match)) for match in matched]
     kept = [shown[position] for position in _chosen([mark for _, mark in shown], rows)]
-    notes = _notes(gold, candidate, shown=len(shown), kept=len(kept), links=len(links), columns=len(shown_links))
+    wholes = tuple(_height(side, height) for side, height in zip((gold, candidate), heights, strict=True))
+    notes = _notes(
+        (gold, candidate), wholes, shown=len(shown), kept=len(kept), links=len(links), columns=len(shown_links)
+    )
     return Grid(
         columns=tuple(_column(link, gold, candidate, key=key) for link in shown_links),
-        rows=tuple(_grid_row(m, mark, gold_rows, candidate_rows, shown_links) for m, mark in kept),
-        gold_rows=None if gold is None else gold.height,
-        candidate_rows=None if candidate is None else candidate.height,
+        rows=tuple(sheet.row(match, mark, shown_links) for match, mark in kept),
+        gold_rows=wholes[0],
+        candidate_rows=wholes[1],
         gold_width=0 if gold is None else gold.width,
         candidate_width=0 if candidate is None else candidate.width,
         notes=notes,
@@ -114,37 +131,77 @@ def grid(
 
 
 _Link = tuple[int | None, int | None, str | None]
-_Match = tuple[int | None, int | None]
 
 
-def _rows(side: Relation | None) -> Sequence[tuple[Any, ...]]:
+def _some(side: Relation | None) -> Relation:
+    """The rows of a side that are looked at."""
     if side is None:
-        return []
+        return Relation(columns=())
+    if side.height <= _ALIGNED_ROWS:
+        return side
     if side.arrow is not None:
-        return Relation(columns=side.columns, arrow=side.arrow.slice(0, _ALIGNED_ROWS)).tuples()
-    return side.rows[:_ALIGNED_ROWS]
+        return Relation(columns=side.columns, arrow=side.arrow.slice(0, _ALIGNED_ROWS))
+    return Relation(columns=side.columns, rows=side.rows[:_ALIGNED_ROWS])
+
+
+def _height(side: Relation | None, whole: int | None) -> int | None:
+    return None if side is None else max(side.height, whole or 0)
+
+
+def _one_side(left: Relation, right: Relation) -> list[Match]:
+    """Rows of results without a column in common: line by line."""
+    longer = max(left.height, right.height)
+    return [(i if i < left.height else None, i if i < right.height else None) for i in range(longer)]
 
 
 def _links(
-    gold: Relation | None, candidate: Relation | None, output: Mapping[str, Any]
+    gold: Relation | None,
+    candidate: Relation | None,
+    output: Mapping[str, Any],
+    rule: CellRule,
+    optional: Sequence[str],
 ) -> tuple[list[_Link], set[int]]:
     left = [] if gold is None else unique_names(gold.names)
     right = [] if candidate is None else unique_names(candidate.names)
     places, others = {n: i for i, n in enumerate(left)}, {n: i for i, n in enumerate(right)}
-    partner: dict[int, tuple[int, str | None]] = {}
     pairs = output.get("pairs")
-    if pairs is None:
+    if rule.columns != "any" and gold is not None and candidate is not None:
+        pairs = _ruled(gold.names, candidate.names, rule.columns, left, right)
+    elif pairs is None:
         pairs = _guess(left, right)
+    partner: dict[int, tuple[int, str | None]] = {}
     taken: set[int] = set()
     for pair in pairs:
         g, c = places.get(str(pair.get("reference"))), others.get(str(pair.get("candidate")))
         if g is not None and c is not None and g not in partner and c not in taken:
             partner[g] = (c, pair.get("by"))
             taken.add(c)
-    links: list[_Link] = [(g, *partner.get(g, (None, None))) for g in range(len(left))]
+    spare = {name.casefold() for name in optional}
+    alone = {
+        g: "optional" if gold is not None and gold.names[g].casefold() in spare else None for g in range(len(left))
+    }
+    links: list[_Link] = [(g, *partner.get(g, (None, alone[g]))) for g in range(len(left))]
     links += [(None, c, None) for c in range(len(right)) if c not in taken]
     key = {places[name] for name in output.get("row_key") or () if name in places}
-    return links, key & set(partner)
+    found = {str(pair.get("reference")): pair.get("candidate") for pair in output.get("pairs") or ()}
+    moved = any(g not in partner or found.get(left[g]) != right[partner[g][0]] for g in key)
+    return links, set() if moved else key
+
+
+def _ruled(
+    gold: Sequence[str], candidate: Sequence[str], by: str, left: Sequence[str], right: Sequence[str]
+) -> list[dict[str, str]]:
+    """Pairs of a run that compares columns by position or by name."""
+    if by == "by_position":
+        return [{"reference": a, "candidate": b, "by": "position"} for a, b in zip(left, right, strict=False)]
+    free: dict[str, list[str]] = {}
+    for name, unique in zip(candidate, right, strict=True):
+        free.setdefault(name.casefold(), []).append(unique)
+    return [
+        {"reference": unique, "candidate": free[name.casefold()].pop(0), "by": "name"}
+        for name, unique in zip(gold, left, strict=True)
+        if free.get(name.casefold())
+    ]
 
 
 def _guess(left: Sequence[str], right: Sequence[str]) -> list[dict[str, str]]:
@@ -155,85 +212,51 @@ def _guess(left: Sequence[str], right: Sequence[str]) -> list[dict[str, str]]:
     return [{"reference": a, "candidate": b, "by": "position"} for a, b in zip(left, right, strict=True)]
 
 
-def _match(
-    gold: Sequence[tuple[Any, ...]],
-    candidate: Sequence[tuple[Any, ...]],
-    *,
-    paired: list[tuple[int, int]],
-    key: set[int],
-    ordered: bool,
-) -> list[_Match]:
-    if ordered or not paired:
-        longer = max(len(gold), len(candidate))
-        return [(i if i < len(gold) else None, i if i < len(candidate) else None) for i in range(longer)]
-    partner = dict(paired)
-    whole = [g for g, _ in paired]
-    taken: dict[int, int] = {}
-    used: set[int] = set()
-    for chosen in (whole, sorted(key)):
-        if chosen:
-            shelves: dict[tuple[Any, ...], deque[int]] = defaultdict(deque)
-            for index, row in enumerate(candidate):
-                if index not in used:
-                    shelves[tuple(_normal(row[partner[g]]) for g in chosen)].append(index)
-            for index, row in enumerate(gold):
-                if index not in taken:
-                    shelf = shelves.get(tuple(_normal(row[g]) for g in chosen))
-                    if shelf:
-                        taken[index] = shelf.popleft()
-                        used.add(taken[index])
-    if len(gold) == len(candidate) == 1:
-        taken[0] = 0
-        used.add(0)
-    rest = [index for index in range(len(candidate)) if index not in used]
-    return [(index, taken.get(index)) for index in range(len(gold))] + [(None, index) for index in rest]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sheet:
+    """The rows of both sides and what their pairs of columns say."""
 
+    left: Sequence[tuple[Any, ...]]
+    right: Sequence[tuple[Any, ...]]
+    paired: list[tuple[int, int]]
+    beside: Beside | None
 
-def _normal(value: Any) -> Any:
-    """A hashable form in which cells that look the same are equal: numbers by value to nine decimals."""
-    kind = type(value)
-    if kind is int or kind is str or value is None:
-        return value
-    if kind is float or kind is Decimal:
-        number = float(value)
-        if number != number:
-            return ("nan",)
-        return round(number, 9) if -1e15 < number < 1e15 else value
-    if kind is bool:
-        return ("bool", value)
-    if isinstance(value, (list, tuple, dict)):
-        return ("nested", repr(value))
-    return value
+    def mark(self, match: Match) -> Mark:
+        g, c = match
+        if g is None:
+            return Mark.EXTRA
+        if c is None:
+            return Mark.MISSING
+        beside = self.beside
+        same = beside is None or all(beside.agree(g, c, place) for place in range(len(self.paired)))
+        return Mark.SAME if same else Mark.DIFFERS
 
+    def row(self, match: Match, mark: Mark, links: list[_Link]) -> GridRow:
+        g, c = match
+        left, right = None if g is None else self.left[g], None if c is None else self.right[c]
+        golds = None if left is None else tuple(cell(left[i]) for i, _, _ in links if i is not None)
+        candidates = None if right is None else tuple(cell(right[i]) for _, i, _ in links if i is not None)
+        differing, near = self._unequal(match, links)
+        return GridRow(mark=mark, gold=golds, candidate=candidates, differing=differing, near=near)
 
-def agree(left: Any, right: Any) -> bool:
-    """Whether two cells look the same to a reader: the default tolerance, without the scorer's column coercions.
-
-    >>> agree(1, 1.0), agree(1.234, 1.23), agree("1", 1), agree(None, 0)
-    (True, True, False, False)
-    """
-    if _normal(left) == _normal(right):
-        return True
-    if isinstance(left, bool) or isinstance(right, bool):
-        return False
-    if isinstance(left, (int, float, Decimal)) and isinstance(right, (int, float, Decimal)):
-        if isinstance(left, int) and isinstance(right, int):
-            return False
-        if not (-1e15 < left < 1e15 and -1e15 < right < 1e15):
-            return False
-        gap = abs(float(left) - float(right))
-        return gap <= 0.01 and gap <= 0.1 * max(abs(float(left)), abs(float(right)))
-    return False
-
-
-def _mark(match: _Match, gold: Sequence[Any], candidate: Sequence[Any], paired: list[tuple[int, int]]) -> Mark:
-    g, c = match
-    if g is None:
-        return Mark.EXTRA
-    if c is None:
-        return Mark.MISSING
-    same = all(agree(gold[g][left], candidate[c][right]) for left, right in paired)
-    return Mark.SAME if same else Mark.DIFFERS
+    def _unequal(self, match: Match, links: list[_Link]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Positions of the shown columns whose cells differ, and of those that are equal only by the rule."""
+        g, c = match
+        beside = self.beside
+        if beside is None or g is None or c is None:
+            return (), ()
+        places = {pair: place for place, pair in enumerate(self.paired)}
+        shown = [(position, (a, b)) for position, (a, b, _) in enumerate(links) if a is not None and b is not None]
+        differing = [position for position, pair in shown if not beside.agree(g, c, places[pair])]
+        off = set(differing)
+        near = [
+            position
+            for position, (a, b) in shown
+            if position not in off
+            and beside.near(g, c, places[a, b])
+            and cell(self.left[g][a]) != cell(self.right[c][b])
+        ]
+        return tuple(differing), tuple(near)
 
 
 def _chosen(marks: Sequence[Mark], rows: int) -> list[int]:
@@ -303,34 +326,26 @@ def cell_name(name: str) -> str:
     return line(name, limit=80) or "(no name)"
 
 
-def _grid_row(match: _Match, mark: Mark, gold: Sequence[Any], candidate: Sequence[Any], links: list[_Link]) -> GridRow:
-    left = None if match[0] is None else gold[match[0]]
-    right = None if match[1] is None else candidate[match[1]]
-    differing: list[int] = []
-    if left is not None and right is not None:
-        differing = [
-            position
-            for position, (g, c, _) in enumerate(links)
-            if g is not None and c is not None and not agree(left[g], right[c])
-        ]
-    return GridRow(
-        mark=mark,
-        gold=None if left is None else tuple(cell(left[g]) for g, _, _ in links if g is not None),
-        candidate=None if right is None else tuple(cell(right[c]) for _, c, _ in links if c is not None),
-        differing=tuple(differing),
-    )
-
-
 def _notes(
-    gold: Relation | None, candidate: Relation | None, *, shown: int, kept: int, links: int, columns: int
+    sides: Sequence[Relation | None],
+    heights: Sequence[int | None],
+    *,
+    shown: int,
+    kept: int,
+    links: int,
+    columns: int,
 ) -> tuple[str, ...]:
     notes: list[str] = []
     if kept < shown:
         notes.append(f"{kept} of {shown:,} aligned rows are shown, those that differ first")
-    for name, side in (("gold", gold), ("candidate", candidate)):
-        if side is not None and side.height > _ALIGNED_ROWS:
-            notes.append(f"only the first {_ALIGNED_ROWS:,} of {side.height:,} {name} rows were aligned for this page")
-        if side is not None and side.truncated:
+    for name, side, height in zip(("gold", "candidate"), sides, heights, strict=True):
+        if side is None:
+            continue
+        if side.height > _ALIGNED_ROWS:
+            notes.append(f"only the first {_ALIGNED_ROWS:,} of {height:,} {name} rows were aligned for this page")
+        elif height is not None and height > side.height:
+            notes.append(f"only the first {side.height:,} of {height:,} {name} rows were kept")
+        if side.truncated:
             notes.append(f"a limit cut the {name} result")
     if columns < links:
         notes.append(f"{links - columns} columns are not shown")

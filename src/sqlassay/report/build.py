@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlassay.records.case import Case, Ordered
+from sqlassay.errors import RecordError
+from sqlassay.records.case import (
+    Case,
+    GroupsShape,
+    IdSetShape,
+    Ordered,
+    RankingShape,
+    ScalarShape,
+    Shape,
+    TableShape,
+)
 from sqlassay.records.measurement import Bucket, Measurement, ShapeLabel
 from sqlassay.records.relation import Relation
 from sqlassay.records.run import Manifest, TrialKey
+from sqlassay.records.settings import ScoreSettings
+from sqlassay.records.strict import from_plain
 from sqlassay.records.turn import Turn
-from sqlassay.records.value import Quantity, Ratio, Undefined
-from sqlassay.report.alignment import COLUMN_CAP, ROW_CAP, grid
+from sqlassay.records.value import Ceiling, Quantity, Ratio, Undefined
+from sqlassay.report.alignment import COLUMN_CAP, ROW_CAP, Grid, Mark, cell_name, grid
+from sqlassay.report.beside import CellRule
 from sqlassay.report.cards import CardIndex
 from sqlassay.report.model import (
     BucketRow,
@@ -75,6 +88,7 @@ def assemble(
         replace(row, disagrees=True) if row.key in contradicted else row for row in sorted(rows, key=_in_order(cases))
     )
     by_key = {row.key: row for row in listed}
+    settings = _settings(manifest)
 
     def detail(key: TrialKey, rows: int = ROW_CAP, columns: int = COLUMN_CAP) -> CaseDetail | None:
         row = by_key.get(key)
@@ -87,6 +101,7 @@ def assemble(
             measurement=sources.measurement(key),
             sides=(None, None) if sources.results is None else sources.results(key),
             run_id=manifest.run_id,
+            settings=settings,
             rows=rows,
             columns=columns,
         )
@@ -173,25 +188,19 @@ def _detail(
     measurement: Measurement | None,
     sides: tuple[Relation | None, Relation | None],
     run_id: str,
+    settings: ScoreSettings,
     rows: int,
     columns: int,
 ) -> CaseDetail:
     evidence: Mapping[str, Any] = {} if measurement is None else measurement.evidence
     execution = evidence.get("execution", {})
-    ordered = case is not None and (case.ordered is Ordered.YES or case.compare_on.kind == "ranking")
     candidate = evidence.get("sql", {}).get("candidate") or (None if turn is None else turn.candidate_sql)
     return CaseDetail(
         row=row,
         case=case,
         turn=turn,
         measurement=measurement,
-        grid=grid(
-            *sides,
-            evidence=evidence.get("output"),
-            ordered=ordered or row.shape is ShapeLabel.WRONG_ORDER,
-            rows=rows,
-            columns=columns,
-        ),
+        grid=_beside(row, sides, case=case, evidence=evidence, settings=settings, rows=rows, columns=columns),
         gold_sql=_gold_sql(case, evidence),
         candidate_sql=candidate,
         gold_error=_error(execution.get("gold_error")),
@@ -201,6 +210,70 @@ def _detail(
         + (f" --repeat {row.key.repeat}" if row.key.repeat else ""),
         again=f"sqlassay run --case-id {_quoted(row.key.case_id)}",
     )
+
+
+def _settings(manifest: Manifest) -> ScoreSettings:
+    """How the run compared results; the default where another version wrote what this one cannot read."""
+    try:
+        return from_plain(ScoreSettings, manifest.settings.get("score", {}))
+    except RecordError:
+        return ScoreSettings()
+
+
+def _beside(
+    row: CaseRow,
+    sides: tuple[Relation | None, Relation | None],
+    *,
+    case: Case | None,
+    evidence: Mapping[str, Any],
+    settings: ScoreSettings,
+    rows: int,
+    columns: int,
+) -> Grid | None:
+    shape = TableShape() if case is None else case.compare_on
+    rule = CellRule.of(settings, None if case is None else case.tolerance)
+    # Lines stand one beside the other only where their order is what is wrong: ties may permute in a right answer.
+    ordered = case is not None and (case.ordered is Ordered.YES or isinstance(shape, RankingShape))
+    execution = evidence.get("execution", {})
+    found = grid(
+        *sides,
+        evidence=evidence.get("output"),
+        rule=rule if isinstance(shape, TableShape) else replace(rule, columns="any"),
+        ordered=(ordered and row.shape is not ShapeLabel.EXACT) or row.shape is ShapeLabel.WRONG_ORDER,
+        optional=() if case is None else case.optional_columns,
+        heights=(_count(execution.get("gold_rows")), _count(execution.get("candidate_rows"))),
+        rows=rows,
+        columns=columns,
+    )
+    if found is None or None in (found.gold_rows, found.candidate_rows):
+        return found
+    return replace(found, notes=(*_what_counts(shape), *_why_right(row, found), *found.notes))
+
+
+def _count(value: Any) -> int | None:
+    return value if type(value) is int else None
+
+
+def _what_counts(shape: Shape) -> Iterator[str]:
+    match shape:
+        case IdSetShape(column=column) | RankingShape(column=column):
+            yield f"only {cell_name(column)} decides; other columns are free"
+        case ScalarShape():
+            yield "only the one value decides; other columns are free"
+        case GroupsShape(columns=columns):
+            yield f"groups by {', '.join(map(cell_name, columns))} decide; order and extra columns are free"
+
+
+_FREE = {
+    Ceiling.TIE_AT_LIMIT: "any of the rows that tie at the LIMIT was accepted",
+    Ceiling.NONDETERMINISTIC: "the gold is cut without an order or depends on chance: other rows were accepted",
+}
+
+
+def _why_right(row: CaseRow, found: Grid) -> Iterator[str]:
+    """Why an answer is right in spite of rows that differ."""
+    if row.shape is ShapeLabel.EXACT and any(line.mark is not Mark.SAME for line in found.rows):
+        yield from (_FREE[ceiling] for ceiling in row.ceilings if ceiling in _FREE)
 
 
 def _gold_sql(case: Case | None, evidence: Mapping[str, Any]) -> str | None:

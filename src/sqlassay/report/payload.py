@@ -206,7 +206,10 @@ def _grid(shown: Grid, limit: int) -> dict[str, Any]:
 
     return {
         "cols": [[c.gold, c.candidate, c.by, int(c.key), int(c.numeric)] for c in shown.columns],
-        "rows": [[row.mark.value, cut(row.gold), cut(row.candidate), list(row.differing)] for row in shown.rows],
+        "rows": [
+            [row.mark.value, cut(row.gold), cut(row.candidate), list(row.differing), list(row.near)]
+            for row in shown.rows
+        ],
         "n": [shown.gold_rows, shown.candidate_rows],
         "notes": list(shown.notes),
     }

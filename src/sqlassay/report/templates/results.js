@@ -53,7 +53,7 @@ function differing(components, side) {
 
 // Two tables side by side --------------------------------------------------------------------------------------
 const SIGNS = /** @type {Record<string, [string, string]>} */ ({ same: ["", "equal"], differs: ["≠", "differs"], missing: ["−", "missing from the candidate"], extra: ["+", "not in the gold"],
-  near: ["≈", "equal within the tolerance"] });
+  near: ["≈", "counts as equal"] });
 /** @param {any} data @returns {HTMLElement} */
 function grid(data) {
   /** @type {any[][]} */ const columns = data.cols;
@@ -74,8 +74,8 @@ function grid(data) {
     h("tr", null,
       left.map((i) => {
         const [name, other, by, key, numeric] = columns[i];
-        return h("th", { scope: "col", class: `${other === null && !alone ? "lone g" : ""} ${key ? "key" : ""} ${numeric ? "num" : ""}` },
-          badge(i), h("span", { class: "untrusted" }, name), h("span", { class: "by" }, alone ? "" : other === null ? "not in the candidate" : `${key ? "key · " : ""}${by ? `by ${by}` : ""}`));
+        return h("th", { scope: "col", class: `${other === null && !alone && by !== "optional" ? "lone g" : ""} ${key ? "key" : ""} ${numeric ? "num" : ""}` },
+          badge(i), h("span", { class: "untrusted" }, name), h("span", { class: "by" }, alone ? "" : other === null ? (by === "optional" ? "optional, absent" : "not in the candidate") : `${key ? "key · " : ""}${by ? `by ${by}` : ""}`));
       }),
       right.map((i) => {
         const [other, name, by, , numeric] = columns[i];
@@ -83,9 +83,8 @@ function grid(data) {
           badge(i), h("span", { class: "untrusted" }, name), h("span", { class: "by" }, alone ? "" : other === null ? "not in the gold" : `↔ ${other}${by ? ` by ${by}` : ""}`));
       })));
   const body = h("tbody");
-  for (const [mark, gold, candidate, differ] of data.rows) {
-    const off = new Set(differ);
-    const near = new Set(gold && candidate ? [...pairs.keys()].filter((i) => !off.has(i) && gold[left.indexOf(i)] !== candidate[right.indexOf(i)]) : []);
+  for (const [mark, gold, candidate, differ, alike] of data.rows) {
+    const off = new Set(differ), near = new Set(alike);
     const [sign, meaning] = SIGNS[alone ? "same" : mark === "same" && near.size ? "near" : mark];
     const row = h("tr", { class: mark }, h("td", { class: "sign", title: meaning }, sign && [h("span", { "aria-hidden": "true" }, sign), h("span", { class: "unseen" }, meaning)]));
     /** @param {number[]} places @param {any[]|null} cells @param {string} side */
@@ -103,7 +102,7 @@ function grid(data) {
     body.append(row);
   }
   return h("div", null, h("div", { class: "grid-box", tabindex: "0", role: "group", "aria-label": "Both results side by side" }, h("table", { class: "grid" }, head, body)),
-    h("p", { class: "small soft" }, alone ? "Only one side has a result." : "≠ differs · − missing from the candidate · + not in the gold · ≈ equal within the tolerance · columns with one number are a pair", data.notes.map((/** @type {string} */ n) => ` · ${n}`)));
+    h("p", { class: "small soft" }, alone ? "Only one side has a result." : "≠ differs · − missing from the candidate · + not in the gold · ≈ counts as equal: within the tolerance, or the same value in another type · columns with one number are a pair", data.notes.map((/** @type {string} */ n) => ` · ${n}`)));
 }
 window.addEventListener("DOMContentLoaded", () => {
   for (const slot of document.querySelectorAll("script[data-grid]")) slot.replaceWith(grid(JSON.parse(slot.textContent || "")));

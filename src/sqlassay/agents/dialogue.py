@@ -35,6 +35,8 @@ class Entry:
     reply_to: str | None = None
     name: str | None = None
     failed: bool | None = None
+    replaced: Mapping[str, Any] | None = None
+    """In a reply: the arguments that were used instead of those that the call was written with."""
     finish_reason: str | None = None
     refusal: str | None = None
     tokens_in: int | None = None
@@ -44,6 +46,7 @@ class Entry:
     chunks: tuple[Mapping[str, Any], ...] = ()
     """Pieces of tool calls of a streamed message."""
     is_chunk: bool = False
+    is_last_chunk: bool = False
     aside: bool = False
     """A call that no message of a model made (code did): it says nothing and counts as no step."""
 
@@ -146,7 +149,8 @@ def _ended(
         return Signal(status=Status.CLARIFICATION, source=StatusSource.TYPED), question, None, None
     typed = ending.typed
     if typed is not None:
-        return typed.signal, answer if typed.answer is None else typed.answer, typed.sql, ending.error
+        told = answer if typed.answer is None else typed.answer
+        return typed.signal, typed.whole if told is None else told, typed.sql, ending.error
     return of_finish_reason(None if last is None else last.finish_reason), answer, None, ending.error
 
 
@@ -194,13 +198,16 @@ def _calls(
             if reply is None and unnamed.get(request.tool):
                 reply = unnamed[request.tool].pop()
             draft = written.get(one.message_id or "") if len(one.requests) == 1 else None
+            arguments = request.arguments
+            if reply is not None and reply.replaced is not None:
+                draft, arguments = draft or arguments, reply.replaced
             yield Call(
                 tool=request.tool,
-                arguments=request.arguments,
+                arguments=arguments,
                 call_id=request.call_id,
                 outcome=None if reply is None else Outcome(content=reply.content, failed=reply.failed),
                 path=(*one.path[:-1], one.name) if one.path and one.name else one.path,
-                written=draft if draft is not None and draft != request.arguments else None,
+                written=draft if draft is not None and draft != arguments else None,
                 blocked=held and reply is None and tools.kind(request.tool) != "ask",
             )
 

@@ -15,17 +15,19 @@ from sqlassay.agents.langchain_messages import drafts, entry, is_message, joined
 from sqlassay.agents.langchain_runs import (
     entries_of_events,
     entries_of_run,
+    interrupt_of_run,
     is_event,
     is_run,
     printed_arguments,
     roots,
     seconds,
+    streamed_state,
 )
-from sqlassay.agents.messages import Transcript, listed, loaded, mapping, mappings, text_or_none, total
+from sqlassay.agents.messages import Call, Transcript, listed, loaded, mapping, mappings, text_or_none, total
 from sqlassay.agents.toolbox import Toolbox, toolbox
 from sqlassay.agents.typed_output import fields, read_output
 from sqlassay.errors import ExtractionError
-from sqlassay.records.turn import Turn
+from sqlassay.records.turn import Query, Turn
 
 TOOLS: Mapping[str, tuple[str, ...]] = {
     "query": ("sql_db_query",),
@@ -33,9 +35,13 @@ TOOLS: Mapping[str, tuple[str, ...]] = {
     "schema": ("sql_db_schema",),
     "list": ("sql_db_list_tables",),
     "ask": ("ask_user", "ask_human", "human", "human_assistance", "request_clarification"),
-    "other": ("write_todos", "ls", "read_file", "write_file", "edit_file", "glob", "grep"),
+    "other": (
+        *("write_todos", "ls", "read_file", "write_file", "edit_file", "glob", "grep"),
+        *("transfer_to_*", "transfer_back_to_*", "_Exception", "invalid_tool"),
+    ),
 }
-"""Tool names of `SQLDatabaseToolkit`, and the names under which agents ask their user."""
+"""Tool names of `SQLDatabaseToolkit`, names under which agents ask their user, hand over to one another, or note that
+what the model wrote could not be read."""
 
 _PRINTED_INTERRUPT = re.compile(r"[\[(]*Interrupt\(value=(.*?), (?:id|resumable|ns|when|interrupt_id)=", re.DOTALL)
 
@@ -70,7 +76,13 @@ class LangChainReader:
             ExtractionError: the payload holds no messages, runs or events of LangChain.
         """
         found = _read(loaded(payload))
-        return turn_of(_transcript(found, self.tools, self.output), self.tools, adapter=f"{self.name} {self.version}")
+        transcript = _transcript(found, self.tools, self.output)
+        given = [call for call in transcript.calls if _gives_structure(call, self.tools)]
+        sql = transcript.declared_sql
+        extra = () if sql is None or not given else (Query(sql=sql, executed=False, tool=given[-1].tool),)
+        calls = tuple(call for call in transcript.calls if not _gives_structure(call, self.tools))
+        transcript = replace(transcript, calls=calls)
+        return turn_of(transcript, self.tools, adapter=f"{self.name} {self.version}", extra=extra)
 
 
 def reader(settings: Mapping[str, Any] = {}) -> Reader:
@@ -145,7 +157,11 @@ def _read_list(payload: list[Any]) -> _Read:
         return _read_runs([run for run in payload if is_run(run)])
     if any(is_event(item) for item in payload[:3]):
         events = [item for item in payload if is_event(item)]
-        return _Read(entries=entries_of_events(events), prompts_visible=True)
+        return _Read(
+            entries=entries_of_events(events),
+            prompts_visible=True,
+            interrupts=tuple(one for event in events for one in _interrupts(streamed_state(event))),
+        )
     if all(isinstance(item, Mapping) and isinstance(item.get("messages"), list) for item in payload):
         last = payload[-1]
         return _read_mapping(last)
@@ -155,6 +171,7 @@ def _read_list(payload: list[Any]) -> _Read:
 def _read_runs(runs: Sequence[Mapping[str, Any]]) -> _Read:
     top = roots(runs)
     root = top[-1]
+    asked = interrupt_of_run(root)
     error = root.get("error")
     outputs = mapping(root.get("outputs"))
     exception = None
@@ -166,7 +183,7 @@ def _read_runs(runs: Sequence[Mapping[str, Any]]) -> _Read:
         answer=text_or_none(outputs.get("output")),
         exception=exception,
         structured=outputs.get("structured_response"),
-        interrupts=tuple(_interrupts(outputs)),
+        interrupts=tuple(_interrupts(outputs)) or ((asked,) if asked is not None else ()),
         latency_s=seconds(root),
         prompts_visible=True,
         gaps=("earlier root runs of the trace were left out",) if len(top) > 1 else (),
@@ -180,6 +197,7 @@ def _read_stream(payload: list[Any]) -> _Read:
     known = 0
     for item in payload:
         path, mode, chunk = _chunk(item)
+        chunk = _of_debug(chunk)
         if mode == "values" and isinstance(mapping(chunk).get("messages"), list):
             entries = [one for one in entries if one.path] if not path else entries
             entries.extend(entry(message, path) for message in mapping(chunk)["messages"] if is_message(message))
@@ -215,6 +233,16 @@ def _chunk(item: Any) -> tuple[tuple[str, ...], str | None, Any]:
     if isinstance(item, list) and len(item) == 2 and isinstance(item[0], list) and not is_message(item[0]):
         return _path(item[0]), None, item[1]
     return (), None, item
+
+
+def _of_debug(item: Any) -> Any:
+    """A chunk of the mode `debug` as the chunk of the mode that says the same: what a step wrote."""
+    if not isinstance(item, Mapping) or item.get("type") not in ("task", "task_result", "checkpoint"):
+        return item
+    payload = mapping(item.get("payload"))
+    if item["type"] == "task":
+        return mapping(payload.get("input")) if item.get("step") in (0, 1) else {}
+    return {"values": payload["values"]} if "values" in payload else {str(payload.get("name")): payload.get("result")}
 
 
 def _path(namespace: Any) -> tuple[str, ...]:
@@ -293,6 +321,12 @@ def _transcript(found: _Read, tools: Toolbox, names: Mapping[str, tuple[str, ...
         gaps=found.gaps,
     )
     return replace(transcript, usage=replace(transcript.usage, latency_s=found.latency_s))
+
+
+def _gives_structure(call: Call, tools: Toolbox) -> bool:
+    """Whether a call is how the model hands over its structured answer: LangChain answers it itself."""
+    said = None if call.outcome is None else text_or_none(call.outcome.content)
+    return tools.kind(call.tool) is None and said is not None and said.startswith("Returning structured response")
 
 
 def _printed_question(text: str) -> str | None:

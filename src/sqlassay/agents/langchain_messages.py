@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -30,6 +31,14 @@ _ROLES: Mapping[str, str] = {
     "developer": "system",
     "remove": "remove",
 }
+
+
+_REPLACED = re.compile(
+    r"Note: a human reviewer replaced this tool call.{0,2000}?Executed instead: \S{1,200} with arguments (\{.*?\})\."
+    r"(?:\n\nTool response:\n?(.*))?\Z",
+    re.DOTALL,
+)
+"""What LangChain's middleware for human reviews puts before a reply: the message keeps the call as it was written."""
 
 
 def is_message(value: Any) -> bool:
@@ -67,7 +76,7 @@ def entry(value: Any, path: tuple[str, ...] = ()) -> Entry:
     metadata = mapping(data.get("response_metadata"))
     extra = mapping(data.get("additional_kwargs"))
     usage = mapping(data.get("usage_metadata"))
-    content = data.get("content")
+    content, replaced = _executed_instead(data.get("content"))
     status = data.get("status")
     return Entry(
         role=role,
@@ -82,10 +91,20 @@ def entry(value: Any, path: tuple[str, ...] = ()) -> Entry:
         tokens_in=whole(usage.get("input_tokens")),
         tokens_out=whole(usage.get("output_tokens")),
         message_id=text_or_none(data.get("id")),
+        replaced=replaced,
         path=path,
         chunks=tuple(mappings(data.get("tool_call_chunks"))) if is_chunk else (),
-        is_chunk=is_chunk and data.get("chunk_position") != "last",
+        is_chunk=is_chunk,
+        is_last_chunk=is_chunk and data.get("chunk_position") == "last",
     )
+
+
+def _executed_instead(content: Any) -> tuple[Any, Mapping[str, Any] | None]:
+    """A reply without the notice that a reviewer replaced the call, and the arguments that were used instead."""
+    told = _REPLACED.match(content) if isinstance(content, str) else None
+    if told is None:
+        return content, None
+    return told[2], arguments_of(told[1])
 
 
 def _finish_reason(metadata: Mapping[str, Any]) -> str | None:
@@ -128,7 +147,7 @@ def joined(entries: Iterable[Entry]) -> list[Entry]:
         key = one.message_id or f"#{number}"
         if one.role == "remove":
             order.pop(key, None)
-        elif one.is_chunk:
+        elif one.is_chunk and not _repeats(one, parts.get(key, ())):
             parts.setdefault(key, []).append(one)
             order.setdefault(key, one)
         else:
@@ -137,11 +156,21 @@ def joined(entries: Iterable[Entry]) -> list[Entry]:
     return [_join(parts[key]) if key in parts else one for key, one in order.items()]
 
 
+def _repeats(one: Entry, parts: Sequence[Entry]) -> bool:
+    """Whether a chunk that is marked as the last is the whole message once more, and not its last piece."""
+    if not one.is_last_chunk:
+        return False
+    told = "".join(part.text for part in parts)
+    called = any(part.chunks for part in parts)
+    return one.text.startswith(told) and (bool(told) or called or not parts) and (not called or bool(one.requests))
+
+
 def drafts(entries: Iterable[Entry]) -> dict[str, Mapping[str, Any]]:
     """First-written arguments by message id, for messages with one tool call that a later step replaced."""
     first: dict[str, Mapping[str, Any]] = {}
     for one in entries:
-        if one.role == "agent" and one.message_id and len(one.requests) == 1 and not one.is_chunk:
+        is_whole = not one.is_chunk or one.is_last_chunk
+        if one.role == "agent" and one.message_id and len(one.requests) == 1 and is_whole:
             arguments = one.requests[0].arguments
             if arguments is not None:
                 first.setdefault(one.message_id, arguments)
@@ -174,4 +203,5 @@ def _join(parts: Sequence[Entry]) -> Entry:
         tokens_in=max((part.tokens_in for part in parts if part.tokens_in is not None), default=None),
         tokens_out=max((part.tokens_out for part in parts if part.tokens_out is not None), default=None),
         is_chunk=False,
+        is_last_chunk=False,
     )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlassay.agents.dialogue import Entry
 from sqlassay.agents.langchain_messages import entry, is_message
 from sqlassay.agents.messages import MAX_DEPTH, arguments_of, mapping, mappings, text_or_none
+
+_INTERRUPTED = ("GraphInterrupt(", "(Interrupt(", "Interrupt(")
+"""How errors begin that are no errors: the graph stopped to ask its user."""
 
 
 def is_run(value: Any) -> bool:
@@ -47,7 +50,37 @@ def entries_of_run(root: Mapping[str, Any]) -> Iterator[Entry]:
         question = inputs.get("input", inputs.get("question"))
         if isinstance(question, str):
             yield Entry(role="user", text=question)
-    yield from _walk(root, (), MAX_DEPTH)
+    yield from _once(_walk(root, (), MAX_DEPTH))
+
+
+def _once(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Each call's first reply: a tool's own run tells it before the steps around it, or they alone do where no tool was
+    reached."""
+    answered: set[str | None] = set()
+    for one in entries:
+        if one.role == "tool" and one.reply_to is not None and one.reply_to in answered:
+            continue
+        if one.role == "tool":
+            answered.add(one.reply_to)
+        yield one
+
+
+def interrupt_of_run(root: Mapping[str, Any]) -> str | None:
+    """What a run stopped to ask: the error of the tool or node that did, None where there was none."""
+    pending = [root]
+    while pending:
+        run = pending.pop()
+        error = run.get("error")
+        if isinstance(error, str) and error.startswith(_INTERRUPTED) and not root.get("error"):
+            return error.removeprefix("GraphInterrupt").split("Traceback (most recent", 1)[0]
+        pending.extend(mappings(run.get("child_runs")))
+    return None
+
+
+def streamed_state(event: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The piece of state that an event of the outermost run carries."""
+    data = mapping(event.get("data"))
+    return {} if _parents(event) else mapping(data.get("chunk")) or mapping(data.get("output"))
 
 
 def _walk(run: Mapping[str, Any], path: tuple[str, ...], depth: int) -> Iterator[Entry]:
@@ -60,7 +93,9 @@ def _walk(run: Mapping[str, Any], path: tuple[str, ...], depth: int) -> Iterator
     if depth:
         for child in sorted(mappings(run.get("child_runs")), key=_order):
             yield from _walk(child, below, depth - 1)
-    if kind == "tool":
+    if kind == "chain":
+        yield from (one for one in (entry(m, path) for m in _messages(outputs.get("messages"))) if one.role == "tool")
+    if kind == "tool" and not str(run.get("error") or "").startswith(_INTERRUPTED):
         extra = mapping(run.get("extra"))
         yield _tool_reply(
             str(run.get("name") or ""), outputs.get("output", run.get("outputs")), run.get("error"), extra, path
@@ -103,7 +138,7 @@ def _messages(value: Any) -> list[Any]:
 def _prompts(inputs: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Entry]:
     for message in _messages(inputs.get("messages")):
         one = entry(message, path)
-        if one.role == "system":
+        if one.role in ("system", "tool"):
             yield one
     prompts = inputs.get("prompts")
     for prompt in prompts if isinstance(prompts, list) else []:
@@ -137,7 +172,7 @@ def entries_of_events(events: Sequence[Mapping[str, Any]]) -> list[Entry]:
 
     Where no model of LangChain spoke (nodes that write their messages themselves), the outermost run's final state.
     """
-    found = list(_of_events(events))
+    found = list(_once(_of_events(events)))
     if any(one.role == "agent" for one in found):
         return found
     ends = [event for event in events if event.get("event") == "on_chain_end" and not _parents(event)]
@@ -164,14 +199,14 @@ def _of_events(events: Sequence[Mapping[str, Any]]) -> Iterator[Entry]:
         elif kind == "on_chat_model_start":
             for message in _messages(mapping(data.get("input")).get("messages")):
                 one = entry(message, path)
-                if one.role == "system" or (one.role == "user" and not asked):
+                if one.role in ("system", "tool") or (one.role == "user" and not asked):
                     yield one
             asked = True
         elif kind == "on_chat_model_stream" and str(event.get("run_id")) not in ended and is_message(data.get("chunk")):
             yield entry(data["chunk"], path)
         elif kind == "on_chat_model_end" and _messages(data.get("output")):
             yield entry(_messages(data.get("output"))[-1], path)
-        elif kind in ("on_tool_end", "on_tool_error"):
+        elif kind in ("on_tool_end", "on_tool_error") and not str(data.get("error")).startswith(_INTERRUPTED):
             output = data.get("output")
             yield _tool_reply(
                 str(event.get("name") or ""), output, data.get("error") and str(data.get("error")), event, path

@@ -198,6 +198,22 @@ def text_of(content: Any) -> str:
     return ""
 
 
+def shown(value: Any) -> str | None:
+    """What a user sees of an output of any type: text as it is, text blocks as their text, other values as JSON.
+
+    >>> shown("a"), shown(59), shown([["France", 1.5]]), shown([{"type": "text", "text": "b"}]), shown(None)
+    ('a', '59', '[["France", 1.5]]', 'b', None)
+    """
+    if value is None or isinstance(value, str):
+        return value
+    blocks = mappings(value)
+    if blocks and len(blocks) == len(value) and all(isinstance(block.get("text"), str) for block in blocks):
+        return text_of(blocks)
+    if isinstance(value, Mapping):
+        value = {key: item for key, item in value.items() if key != CLASS_KEY}
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
 def refusal_of(content: Any) -> str | None:
     """The text of a `refusal` block among a message's content blocks."""
     if isinstance(content, Sequence) and not isinstance(content, str):

@@ -27,6 +27,9 @@ from sqlassay.agents.typed_output import fields, read_output
 from sqlassay.errors import ExtractionError
 from sqlassay.records.turn import Turn, Usage
 
+TOOLS: Mapping[str, tuple[str, ...]] = {**WIDELY_USED, "other": ("transfer_to_*",)}
+"""Widely used tool names, and those of handoffs: the agent that took over writes into the same items."""
+
 REDACTED = "error text redacted by the default failure_error_function"
 _REDACTED_TEXT = "An error occurred while running the tool. Please try again."
 _ITEM_LISTS = ("to_input_list", "items", "run_data_items", "history")
@@ -92,7 +95,7 @@ def reader(settings: Mapping[str, Any] = {}) -> Reader:
     Raises:
         ConfigError: a setting is unknown or of a wrong type.
     """
-    return OpenAIAgentsReader(tools=toolbox(settings, WIDELY_USED, also=("output",)), output=fields(settings))
+    return OpenAIAgentsReader(tools=toolbox(settings, TOOLS, also=("output",)), output=fields(settings))
 
 
 def _of_list(values: list[Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -16,6 +16,7 @@ from sqlassay.agents.messages import (
     loaded,
     mapping,
     mappings,
+    shown,
     text_of,
     text_or_none,
     whole,
@@ -88,7 +89,7 @@ class PydanticAIReader:
             typed = read_output(output, type_name=text_or_none(found.get("output_type")), names=self.output)
             if typed is None and isinstance(output, str):
                 return typed_text(output, self.output), output
-            return typed, None
+            return typed, shown(output) if typed is None else None
         for one in reversed(entries):
             if one.role == "user":
                 break
@@ -129,13 +130,19 @@ def _live(payload: Any) -> Any:
 def _found(payload: Any) -> Mapping[str, Any]:
     if isinstance(payload, list):
         events = [item for item in mappings(payload) if isinstance(item.get("event_kind"), str)]
-        return {"messages": list(_of_events(events))} if events else {"messages": payload}
+        return {"messages": list(_of_events(events)), **_outcome(events)} if events else {"messages": payload}
     if isinstance(payload, Mapping):
         if payload.get("kind") in _KINDS:
             return {"messages": [payload]}
         inner = mapping(payload.get("_state", payload.get("result")))
         return {**inner, **payload} if inner else payload
     raise ExtractionError("not a pydantic-ai log: expected messages, a run result or stream events")
+
+
+def _outcome(events: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The run's output, where the stream's last event holds it."""
+    result = mapping(events[-1].get("result")) if events[-1]["event_kind"] == "agent_run_result" else {}
+    return {"output": result["output"]} if "output" in result else {}
 
 
 def _messages(found: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
@@ -180,7 +187,7 @@ def _of_request(part: Mapping[str, Any], unknown: list[str]) -> Iterator[Entry]:
                 content=_retry(content, part["tool_name"]),
                 failed=True,
             )
-    else:
+    elif kind != "retry-feedback":
         unknown.append(str(kind))
 
 

@@ -51,7 +51,7 @@ _DECLINES = re.compile(
 )
 _DECLINES_HELP = re.compile(
     r"""\b(?:can(?:not|['’]?t|\s+not)|unable\s+to|not\s+able\s+to|decline\s+to|refuse\s+to)\s+(?:\w+\s+)?
-        (?:help|assist|answer|do\s+that|comply|provide|fulfil|delete|modify|change)\b""",
+        (?:help|assist|answer|do\s+that|comply|provide|fulfil|fulfill|delete|modify|change)\b""",
     re.VERBOSE | re.IGNORECASE,
 )
 
@@ -65,7 +65,12 @@ _LACKS = re.compile(
             \b(?:not|isn['’]t|unavailable|missing|beyond|out\s+of)\b
       | \banswering\s+(?:that|this|it)?\b[^.!?]{{0,30}}?
             \b(?:(?:is\s+not|isn['’]t)\s+(?:possible|feasible)|is\s+(?:beyond|impossible|outside))
-      | \bnot\s+having\s+the\s+(?:data|information)\b""",
+      | \bnot\s+having\s+the\s+(?:data|information)\b
+      | \b(?:is\s+not|isn['’]t|are\s+not|aren['’]t|not|n['’]t\s+(?:seem|appear)\s+to\s+be)\s+(?:\w+\s+)?
+            (?:part\s+of|(?:stored|available|contained|included|present|recorded|tracked|found)\s+(?:in|by))
+            \s+(?:this|the|our|my|your)\s+(?:\w+\s+)?(?:database|schema|data|dataset|tables?)\b
+      | \b(?:database|schema|data|dataset|tables?)\s+(?:\w+\s+){0, 3}?(?:has|have|holds?|contains?)\s+
+            (?:no|nothing)\b""",
     re.VERBOSE | re.IGNORECASE,
 )
 """Words that say that what an answer would need is not there."""
@@ -82,16 +87,33 @@ _SENTENCE = re.compile(
 
 _FELL_BACK = re.compile(
     r"""^\W*(?:sorry[,.]?\s+)?(?:oops | something\s+went\s+wrong | please\s+try\s+again\s+later
-      | an?\s+(?:(?:internal|unexpected)\s+)?error\s+(?:has\s+)?occurred\s+(?:while\s+processing|and)
+      | an?\s+(?:(?:internal|unexpected)\s+)?error\s+(?:has\s+)?occurred\s+(?:while|when|and)
+      | model\s+call\s+failed\s+after
       | (?:i|we)\s+(?:encountered|ran\s+into)\s+(?:an?\s+)?(?:error|problem|issue)
       | here\s+(?:is|are)\s+some\s+general)""",
     re.VERBOSE | re.IGNORECASE,
 )
 
+_QUOTES = "*_`\"')»”’ "
 _CHATS = re.compile(
     r"\b(?:anything\s+else|something\s+else|any\s+other\s+questions?|help\s+you\s+with)\b", re.IGNORECASE
 )
-_ASKS_IN_WORDS = re.compile(r"\bplease\s+(?:clarify|specify|confirm)\b", re.IGNORECASE)
+_ASKS_IN_WORDS = re.compile(
+    r"""\bplease\s+(?:clarify|specify|confirm|rephrase)\b
+      | \b(?:please|could\s+you|can\s+you)
+            \s+(?:tell\s+me|let\s+me\s+know|indicate|say|state|choose|select|provide|give\s+me)
+            \s+(?:which|whether|what|who|when|between|if\s+you\s+mean|more|(?:the|a|an)\s+(?:exact|specific|particular))\b
+      | \bi\s+need\s+(?:some\s+|a\s+(?:bit|little)\s+)?
+            (?:more\s+(?:information|details?|context)|clarification|to\s+know\s+(?:which|what))\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_MEANS = re.compile(
+    r"""\b(?:do|did)\s+you\s+mean\b | \bare\s+you\s+(?:asking|referring|looking\s+for|interested\s+in)\b
+      | \b(?:could|can|would)\s+you\s+(?:please\s+)?(?:clarify|specify|confirm)\b
+      | \bwhich\s+(?:one\s+|of\s+\w+\s+)?(?:do|did)\s+you\s+mean\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Questions that only an answer can follow: they ask also when a query was executed before them."""
 
 
 def status_in(text: str | None, *, ran: bool) -> Status | None:
@@ -100,7 +122,8 @@ def status_in(text: str | None, *, ran: bool) -> Status | None:
     Args:
         text: what was shown to the user.
         ran: a query of the turn was executed and succeeded. Then a closing question, "I don't know" or a statement
-            about the data is part of an answer; only an outright refusal counts.
+            about the data is part of an answer; only an outright refusal counts, and a text that is nothing but a
+            question about what was meant.
 
     >>> status_in("I can't help with that.", ran=False).value, status_in("Home or billing country?", ran=False).value
     ('UNSUPPORTED', 'CLARIFICATION')
@@ -112,7 +135,7 @@ def status_in(text: str | None, *, ran: bool) -> Status | None:
     head = text.strip()[:_HEAD]
     if _BUDGET.search(head):
         return Status.BUDGET_EXHAUSTED
-    if not ran and _asks(text.strip()):
+    if _asks(text.strip()) if not ran else _asks_only(text.strip()):
         return Status.CLARIFICATION
     if _outright(head, ran=ran):
         return Status.UNSUPPORTED
@@ -134,8 +157,9 @@ def status_in_sql(sql: str | None) -> Status | None:
 
 
 def _says_what_lacks(head: str) -> bool:
-    """Words of lacking data in a text that states no number: one that does is an answer about such data."""
-    return bool(_LACKS.search(head)) and not any(letter.isdigit() for letter in head)
+    """Words of lacking data, or of declining anywhere, in a text that states no number: one that does is an answer."""
+    lacks = _LACKS.search(head) or _DECLINES_HELP.search(head)
+    return bool(lacks) and not any(letter.isdigit() for letter in head)
 
 
 def _outright(head: str, *, ran: bool) -> bool:
@@ -144,8 +168,21 @@ def _outright(head: str, *, ran: bool) -> bool:
 
 def _asks(text: str) -> bool:
     """A question to the user at the end of the text, or words that ask to clarify."""
-    last = text[-_HEAD:].rstrip().rstrip("*_`\"')»”’ ")
-    if not last.endswith(("?", "？")):
+    closing = _closing_question(text)
+    if closing is None:
         return bool(_ASKS_IN_WORDS.search(text[:_HEAD]))
-    closing = re.split(r"(?<=[.!?\n])\s+", last)[-1]
     return not _CHATS.search(closing)
+
+
+def _asks_only(text: str) -> bool:
+    """Nothing but one question about what was meant: after a statement, a question may be an offer or a remark."""
+    closing = _closing_question(text)
+    return closing == text.rstrip().rstrip(_QUOTES) and bool(_MEANS.search(text))
+
+
+def _closing_question(text: str) -> str | None:
+    """The sentence at the end of the text where it is a question."""
+    last = text[-_HEAD:].rstrip().rstrip(_QUOTES)
+    if not last.endswith(("?", "？")):
+        return None
+    return re.split(r"(?<=[.!?\n])\s+", last)[-1]

@@ -40,7 +40,17 @@ _ERROR = re.compile(
       | you\s+can\s+only\s+execute\s+one
       | syntax\s+error\b | permission\s+(?:denied|to\s+use\s+\S+\s+has\s+been\s+denied) | access\s+denied
       | \d+\s+validation\s+errors?\s+for | tool\s+'?\S{1,120}?'?\s+not\s+found
-      | tool\s+(?:execution|call)\s+(?:failed|was\s+denied)
+      | tool\s+(?:execution|call)\s+(?:failed|was\s+denied) | tool\s+'?\S{1,120}?'?\s+failed\s+after\b
+      | (?:the\s+)?(?:query|statement|request|execution|operation|connection)\s+(?:has\s+|was\s+|is\s+)?
+            (?:timed\s+out|cancell?ed|aborted|interrupted|rejected|refused|blocked|lost)\b
+      | (?:\w+\s+)?time-?\s?out(?:error)?\b\s*(?:[:(]|expired|exceeded|after|while|reached)
+      | cancell?ing\s+statement\s+due\s+to | (?:could\s+not|unable\s+to|cannot)\s+(?:execute|run|connect|parse)\b
+      | invalid\s+(?:column|object|identifier|table)\b | division\s+by\s+zero | lost\s+connection\s+to
+      | (?:\d+\s*\(\w+\):\s*)?sql\s+compilation\s+error | msg\s+\d+,\s+level\s+\d+
+      | \(\d{4},\s*["'](?:table\s+'[^']{1,200}'\s+doesn|unknown\s+(?:column|table|database)|you\s+have\s+an\s+error
+            |access\s+denied|lost\s+connection|query\s+execution\s+was)
+      | \d{3}\s+(?:syntax\s+error|unrecognized\s+name|not\s+found:|table\s+\S+\s+not\s+found)
+      | \[(?:TABLE_OR_VIEW_NOT_FOUND|UNRESOLVED_\w+|PARSE_SYNTAX_ERROR|DELTA_\w+)
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -53,7 +63,7 @@ _NEVER_REACHED = re.compile(
       | tool\ call\ limit\ (?:exceeded|reached) | tool\ call\ not\ executed | user\ rejected\ the\ tool\ call
       | doesn't\ want\ to\ proceed\ with\ this\ tool\ use | permission\ to\ use\ \S{1,200}\ has\ been\ denied
       | tool\ call\ was\ (?:denied|cancelled|rejected) | tool\ execution\ was\ not\ approved
-      | tool\ not\ executed | was\ cancelled\ -\ another\ message | error\ validating\ query
+      | tool\ (?:was\ )?not\ executed | was\ cancelled\ -\ another\ message | error\ validating\ query
       | invalid\ json\ input\ for\ tool | function\ tool\ '?\S{0,120}?'?\ not\ found | call\ was\ not\ made
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
@@ -78,7 +88,11 @@ _TUPLES = re.compile(r"\[(?:\([^()\[\]{}]*\)(?:,\s*)?)*\]")
 """A printed list of tuples once its strings are gone: the rows can be counted without parsing it."""
 _PRINTED = re.compile(r"\b(?:Decimal|UUID|Timestamp|datetime\.\w+|date|time)\(([^()]{0,200})\)")
 """Values that Python prints as calls: they become text, so that rows can be counted."""
-_ROWS_IN_WORDS = re.compile(r"(?:no|0) rows? (?:returned|found)|returned (?:no|0) rows?|empty result", re.IGNORECASE)
+_ROWS_IN_WORDS = re.compile(
+    r"(?:no|0) rows? (?:returned|found)|returned (?:no|0) rows?|empty result"
+    r"|^\W*(?:no|0|zero) (?:matching )?(?:rows?|results?|records?|data)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

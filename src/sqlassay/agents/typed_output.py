@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlassay.agents.messages import CLASS_KEY, Signal
+from sqlassay.agents.messages import CLASS_KEY, Signal, shown
 from sqlassay.agents.statements import looks_like_sql
 from sqlassay.errors import ConfigError
 from sqlassay.records.case import Status
@@ -62,6 +62,8 @@ class TypedOutput:
     sql: str | None = None
     answer: str | None = None
     signal: Signal | None = None
+    whole: str | None = None
+    """The result itself, where none of its fields is known: it is what the user was shown."""
 
 
 def fields(settings: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
@@ -105,9 +107,17 @@ def read_output(
     if status is None and sql is not None:
         status = Status.SUCCESS
     if status is not None and status.is_refusal:
-        shown = (question if status is Status.CLARIFICATION else refusal) or answer or question or refusal
-        return TypedOutput(answer=shown, signal=Signal(status=status, source=source))
+        words = (question if status is Status.CLARIFICATION else refusal) or answer or question or refusal
+        words = words or _any_text(value, but=names["status"])
+        return TypedOutput(answer=words, signal=Signal(status=status, source=source))
+    if status is None and sql is None and answer is None:
+        return TypedOutput(whole=shown(value))
     return TypedOutput(sql=sql, answer=answer, signal=None if status is None else Signal(status=status, source=source))
+
+
+def _any_text(value: Mapping[str, Any], *, but: tuple[str, ...]) -> str | None:
+    texts = [text for name, text in value.items() if isinstance(text, str) and name not in (CLASS_KEY, *but)]
+    return next((text for text in texts if text.strip()), None)
 
 
 def _first(value: Mapping[str, Any], names: tuple[str, ...], *, blank: bool = False) -> str | None:

@@ -39,6 +39,15 @@ from sqlassay.errors import ConfigError
         ("Something went wrong, please try again later.", "FALLBACK"),
         ("Agent stopped due to max iterations.", "BUDGET_EXHAUSTED"),
         ("Sorry, need more steps to process this request.", "BUDGET_EXHAUSTED"),
+        ("Please tell me whether you mean the billing or the home country.", "CLARIFICATION"),
+        ("I need more information about the period.", "CLARIFICATION"),
+        ("The schema has invoices only. Weather isn't part of this database.", "UNSUPPORTED"),
+        ("The schema has invoices only, so I'm unable to answer.", "UNSUPPORTED"),
+        ("Salaries are not stored in this database.", "UNSUPPORTED"),
+        ("An error occurred while running the tool. Please try again.", "FALLBACK"),
+        ("Model call failed after 2 attempts with ValueError: x", "FALLBACK"),
+        ("Please let me know if you need anything else.", None),
+        ("The database has no customers from Atlantis.", None),
         ("There are 59 customers.", None),
         ("No invoices match.", None),
         ("France spent the most. Is there anything else?", None),
@@ -59,9 +68,12 @@ def test_words_that_refuse_ask_or_give_up(text: str, status: str | None) -> None
         ("The data does not contain a winner: two countries tie.", None),
         ("I can't answer that with this data.", "UNSUPPORTED"),
         ("I don't know", None),
+        ("Do you mean the billing country or the home country?", "CLARIFICATION"),
+        ("There are twelve in Paris. Did you mean Paris, Texas?", None),
+        ("Would you like me to go on?", None),
     ],
 )
-def test_after_a_query_ran_only_an_outright_refusal_counts(text: str, status: str | None) -> None:
+def test_after_a_query_ran_only_an_outright_refusal_or_question_counts(text: str, status: str | None) -> None:
     found = status_in(text, ran=True)
     assert (None if found is None else found.value) == status
 
@@ -116,6 +128,21 @@ def test_roles_and_words_never_fail(text: str) -> None:
         ("Error: (sqlite3.OperationalError) no such column: x", True, True, None),
         ("SQL error: no such table: t", True, True, None),
         ("no such table: Nope", True, True, None),
+        ("Query timed out after 30 s", True, True, None),
+        ("Timeout expired", True, True, None),
+        ("canceling statement due to statement timeout", True, True, None),
+        ("(1146, \"Table 'db.x' doesn't exist\")", True, True, None),
+        ("(1146, 'Table for two')", True, False, None),
+        ("001003 (42000): SQL compilation error:\nsyntax", True, True, None),
+        ("Msg 208, Level 16, State 1: Invalid object name 'x'.", True, True, None),
+        ("400 Syntax error: Expected end of input", True, True, None),
+        ("[TABLE_OR_VIEW_NOT_FOUND] The table `x` cannot be found", True, True, None),
+        ("Tool 'run_sql' failed after 3 attempts with ValueError: x. Please try again.", True, True, None),
+        ("The tool call `run_sql` was blocked because it was risky. The tool was not executed.", False, True, None),
+        ("Timeout,Count\n1,2", True, False, None),
+        ("Connection | n\nlost | 3", True, False, None),
+        ("(0 rows)", True, False, 0),
+        ("No results found.", True, False, 0),
         ('relation "x" does not exist', True, True, None),
         ("ORA-00942: table or view does not exist", True, True, None),
         ("Tool 'run_it' not found", False, True, None),
@@ -197,6 +224,10 @@ def test_typed_results_by_status_field_and_own_field_names() -> None:
         "no data",
     )
     assert read_output("text") is None
+    asked = read_output({"question": "Which year?"}, type_name="NeedClarification")
+    assert asked is not None
+    assert asked.answer == "Which year?"
+    assert read_output({"country": "France", "spent": 1.5}).whole == '{"country": "France", "spent": 1.5}'  # type: ignore[union-attr]
     assert read_output({"query": "who is it?"}).sql is None  # type: ignore[union-attr]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import sqlassay
+from sqlassay.records.settings import ScoreSettings
 from throwaway import MakeDatabase, Server
 
 PAIRS = [
@@ -103,3 +104,30 @@ def test_verdict_under_another_convention(
         **convention["settings"],
     )
     assert score.value("execution.exact") == convention["exact"], pair["because"]
+
+
+CONVENTIONS = [
+    pytest.param(pair, settings, id=f"{pair['name']} {' '.join(map(str, settings.values()))}".strip())
+    for pair in PAIRS
+    if pair["engine"] != "postgres"
+    for settings in ({}, *(convention["settings"] for convention in pair.get("under", ())))
+]
+
+
+@pytest.mark.parametrize(("pair", "settings"), CONVENTIONS)
+def test_the_verdict_alone_is_the_verdict_of_the_whole_measurement(
+    pair: dict[str, Any], settings: dict[str, Any], databases: dict[str, str], request: pytest.FixtureRequest
+) -> None:
+    """Asked twice: the first call looks at the schema, the second may settle it from the results."""
+    how: dict[str, Any] = {
+        name: settings[name] for name in ("tolerance", "ordered", "compare_on", "optional_columns") if name in settings
+    }
+    rules: dict[str, Any] = {name: settings[name] for name in ("columns", "ties") if name in settings}
+    assert {**how, **rules} == settings
+    limit = min(5.0, pair.get("timeout_s", 30))
+    url = _url(pair, databases, request)
+    with sqlassay.Scorer(url, timeout=limit, settings=ScoreSettings(**rules)) as scorer:
+        first = scorer.exact(pair["gold"], pair["candidate"], **how)
+        second = scorer.exact(pair["gold"], pair["candidate"], **how)
+        whole = scorer.measure(pair["gold"], pair["candidate"], **how).metrics["execution.exact"]
+    assert first == second == whole

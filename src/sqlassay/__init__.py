@@ -20,13 +20,15 @@ if TYPE_CHECKING:
     from sqlassay.records.turn import Turn as Turn
     from sqlassay.running.library import compare as compare
     from sqlassay.running.library import score_sql as score_sql
+    from sqlassay.running.scorer import Scorer as Scorer
 
 __version__ = "0.1.0"
-__all__ = ["Run", "Score", "Turn", "__version__", "compare", "open_run", "read", "run", "score_sql"]
+__all__ = ["Run", "Score", "Scorer", "Turn", "__version__", "compare", "open_run", "read", "run", "score_sql"]
 
 _HOMES = {
     "Run": ("sqlassay.api", "Run"),
     "Score": ("sqlassay.records.measurement", "Measurement"),
+    "Scorer": ("sqlassay.running.scorer", "Scorer"),
     "Turn": ("sqlassay.records.turn", "Turn"),
     "compare": ("sqlassay.running.library", "compare"),
     "open_run": ("sqlassay.api", "open_run"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlassay.metrics import causes
+from sqlassay.metrics import causes, execution
 from sqlassay.metrics.base import Card, Family
 from sqlassay.metrics.registry import families
 from sqlassay.records.execution import Account, Rows
@@ -76,6 +76,14 @@ def score(trial: Trial, settings: ScoreSettings = ScoreSettings()) -> Measuremen
     )
 
 
+def exact(trial: Trial, settings: ScoreSettings = ScoreSettings()) -> Reading:
+    """`execution.exact` alone, as `score` reads it."""
+    read = _Read()
+    trial = replace(trial, chosen=_choose(trial, settings, read))
+    _examine(execution.FAMILY, replace(trial, fault=causes.fault_of(trial)), settings, read)
+    return read.metrics["execution.exact"]
+
+
 def _examine(family: Family[Any], trial: Trial, settings: ScoreSettings, read: _Read) -> None:
     try:
         examined = family.examine(trial, settings)
@@ -106,10 +114,8 @@ def _choose(trial: Trial, settings: ScoreSettings, read: _Read) -> int:
     """Position of the gold that every family uses; the first where choosing itself fails."""
     if len(trial.golds) < 2:
         return 0
-    from sqlassay.metrics.execution import choose
-
     try:
-        return choose(trial, settings)
+        return execution.choose(trial, settings)
     except Exception as error:  # noqa: BLE001 - as for a family
         read.metrics["execution.exact"] = Broken(error=f"{type(error).__name__}: {error}")
         return 0

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from sqlassay.databases.base import Database, Session
+from sqlassay.metrics.plain import plain_exact
+from sqlassay.metrics.score import exact
 from sqlassay.records.case import Case, Ordered
 from sqlassay.records.execution import ErrorKind, Execution, NotRun, Rows, SqlError
 from sqlassay.records.opinion import Opinion
@@ -20,6 +22,7 @@ from sqlassay.records.relation import Schema
 from sqlassay.records.settings import Limits, Rule, ScorerVersion, ScoreSettings
 from sqlassay.records.trial import Direct, Side, Trial
 from sqlassay.records.turn import Turn
+from sqlassay.records.value import Reading, verdict
 from sqlassay.running.accounts import reconcile
 from sqlassay.sql.extract import statement_in
 from sqlassay.sql.parse import LONGEST_TEXT
@@ -65,6 +68,11 @@ class GoldCache:
         self._held = 0
         self._entries: OrderedDict[tuple[object, ...], Execution] = OrderedDict()
 
+    def clear(self) -> None:
+        """Forget everything."""
+        self._entries.clear()
+        self._held = 0
+
     def get(self, key: tuple[object, ...]) -> Execution | None:
         found = self._entries.get(key)
         if found is not None:
@@ -108,6 +116,7 @@ class Examiner:
         self._cache = cache
         self._index: SchemaIndex | None = None
         self._schema: Schema | None = None
+        self._schema_stamp: str | None = None
 
     def examine(self, case: Case, turn: Turn, given: Given = Given()) -> Trial:
         """Run both sides and say what they read.
@@ -116,13 +125,10 @@ class Examiner:
             DatabaseUnavailable: the database went away; nothing is known about either side.
         """
         self._announce("reading", READING_LIMIT_S)
-        schema = self._database.schema()
-        if self._index is None or schema is not self._schema:
-            self._index, self._schema = index(schema), schema
         trial = Trial(
             case=case,
             turn=turn,
-            schema=schema,
+            schema=self._look_at_schema(),
             direct=given.direct,
             hidden_sql=given.hidden_sql,
             hidden_ids=given.hidden_ids,
@@ -130,6 +136,47 @@ class Examiner:
         )
         with self._database.session() as session:
             return self._carried_out(trial, session, given)
+
+    def exact(self, case: Case, turn: Turn) -> Reading:
+        """`execution.exact` alone: what `examine` and then `score` give, without reading texts where the two results
+        settle it. Results of gold queries are kept as the cache says.
+
+        Raises:
+            DatabaseUnavailable: the database went away; nothing is known about either side.
+        """
+        if len(case.gold_sql) != 1 or self._cache is None:
+            return exact(self.examine(case, turn), self._settings)
+        with self._database.session() as session:
+            stamp = session.stamp()
+            if stamp is not None and stamp == self._schema_stamp:
+                return self._exact(session, stamp, case, turn)
+        schema = self._look_at_schema()
+        with self._database.session() as session:
+            if session.stamp() == stamp:
+                self._schema_stamp = stamp
+            trial = self._carried_out(Trial(case=case, turn=turn, schema=schema), session, Given())
+        return exact(trial, self._settings)
+
+    def _exact(self, session: Session, stamp: str, case: Case, turn: Turn) -> Reading:
+        """Within one snapshot, whose schema is the one that was looked at last."""
+        ran: dict[str, Execution] = {}
+        written = None if turn.candidate_sql is None else statement_in(turn.candidate_sql)
+        if written is not None and max(len(written), len(case.gold_sql[0])) <= LONGEST_TEXT:
+            gold, candidate = inspect(case.gold_sql[0], self._dialect), inspect(written, self._dialect)
+            if gold.allowed and candidate.allowed:
+                reference = ran["gold 0"] = self._cached(session, "gold 0", gold.text, stamp)
+                answer = ran["candidate"] = self._run(session, "candidate", candidate.text)
+                plain = plain_exact(case, (gold.text, candidate.text), (reference, answer), self._settings)
+                if plain is not None:
+                    return verdict(plain)
+        trial = Trial(case=case, turn=turn, schema=self._schema)
+        return exact(self._carried_out(trial, session, Given(settled=ran)), self._settings)
+
+    def _look_at_schema(self) -> Schema:
+        schema = self._database.schema()
+        if self._index is None or schema is not self._schema:
+            self._index, self._schema = index(schema), schema
+        return schema
 
     def _carried_out(self, trial: Trial, session: Session, given: Given) -> Trial:
         case, stamp = trial.case, self._stamp(session)

@@ -9,31 +9,24 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlassay.databases.addresses import absolute_url
-from sqlassay.datasets.shorthand import spell_out
 from sqlassay.errors import UsageError
 from sqlassay.metrics.score import score
-from sqlassay.records.case import Case, Shape, Status, Tolerance
 from sqlassay.records.execution import Rows
 from sqlassay.records.measurement import Measurement
-from sqlassay.records.plain import to_plain
-from sqlassay.records.settings import Limits, Rule, ScoreSettings
-from sqlassay.records.strict import from_plain, unknown
+from sqlassay.records.settings import Limits, ScoreSettings
 from sqlassay.records.trial import Side, Trial
-from sqlassay.records.turn import CandidateSource, Turn
+from sqlassay.running.handed import ShapeGiven, ToleranceGiven, case_of, rules_named, turn_of
 from sqlassay.running.jobs import Address, Job
 from sqlassay.running.worker import Bench
 from sqlassay.tables.handed import relation_of
 
 _IDLE = 4
 """Warm workers kept for the next call."""
-
-ShapeGiven = str | Mapping[str, Any] | Shape
-ToleranceGiven = str | Mapping[str, Any] | Tolerance | None
 
 
 def compare(
@@ -58,7 +51,7 @@ def compare(
     >>> compare(left, {"columns": ["n"], "rows": [[2], [1]]}).value("execution.exact")
     1.0
     """
-    case = _case(
+    case = case_of(
         gold_sql=["reference"],
         compare_on=shape,
         tolerance=tolerance,
@@ -68,7 +61,7 @@ def compare(
     sides = [relation_of(table, what=what) for table, what in ((reference, "reference"), (candidate, "candidate"))]
     trial = Trial(
         case=case,
-        turn=_turn("candidate"),
+        turn=turn_of("candidate"),
         golds=(Side(sql="reference", execution=Rows(relation=sides[0])),),
         candidate=Side(sql="candidate", execution=Rows(relation=sides[1])),
     )
@@ -104,7 +97,7 @@ def score_sql(
     golds = [gold] if isinstance(gold, str) else list(gold)
     if not golds:
         raise UsageError("score_sql needs at least one gold query")
-    case = _case(
+    case = case_of(
         question=question,
         gold_sql=golds,
         compare_on=compare_on,
@@ -112,11 +105,11 @@ def score_sql(
         tolerance=tolerance,
         optional_columns=list(optional_columns),
     )
-    chosen: dict[str, Any] = {"exact_as": tuple(dict.fromkeys((*settings.exact_as, *_rules(exact_as))))}
+    chosen: dict[str, Any] = {"exact_as": tuple(dict.fromkeys((*settings.exact_as, *rules_named(exact_as))))}
     chosen |= {name: value for name, value in (("columns", columns), ("ties", ties)) if value is not None}
     job = Job(
         case=case,
-        turn=_turn(candidate),
+        turn=turn_of(candidate),
         address=Address(name="default", url=absolute_url(database, os.getcwd())),
         settings=replace(settings, **chosen),
         limits=replace(limits, timeout_s=timeout),
@@ -134,36 +127,6 @@ def score_sql(
 def close() -> None:
     """End the workers that `score_sql` keeps warm; the next call starts a new one."""
     _BENCHES.close()
-
-
-def _turn(candidate: str | None) -> Turn:
-    source = CandidateSource.NONE if candidate is None else CandidateSource.DECLARED
-    return Turn(status=Status.SUCCESS, candidate_sql=candidate, candidate_source=source)
-
-
-def _rules(names: Sequence[str]) -> tuple[Rule, ...]:
-    known = [rule.value for rule in Rule]
-    given = [names] if isinstance(names, str) else list(names)
-    for name in given:
-        if name not in known:
-            raise UsageError(unknown("rule", str(name), known)[0], hint=f"one of: {', '.join(known)}")
-    return tuple(Rule(name) for name in given)
-
-
-def _case(**fields: Any) -> Case:
-    """A case from fields written as in a case file, or from our own records."""
-    ready = {name: value for name, value in fields.items() if isinstance(value, (Tolerance, *_SHAPES))}
-    written = {name: value for name, value in fields.items() if name not in ready and value is not None}
-    spelled, problems = spell_out({"id": "", "question": "", **written})
-    if problems:
-        raise UsageError(
-            "; ".join(f"{'.'.join(map(str, p.path))}: {p.message}" for p in problems), hint=problems[0].hint
-        )
-    ready_plain = {name: to_plain(value) for name, value in ready.items()}
-    return from_plain(Case, {**spelled, **ready_plain}, what="case")
-
-
-_SHAPES: tuple[type[Any], ...] = Shape.__args__
 
 
 class _Benches:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, permutations
+from math import isfinite
 from typing import Any
 
 Row = tuple[Any, ...]
@@ -19,7 +20,10 @@ def is_nan(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool) and not is_nan(value)
+    """A number that lies on the line: no NaN, no infinity."""
+    if not isinstance(value, (int, float, Decimal)) or isinstance(value, bool):
+        return False
+    return isinstance(value, int) or isfinite(value)
 
 
 def exactly(value: Any) -> Fraction:

@@ -16,8 +16,9 @@ from typing import Any, Final
 import numpy as np
 
 from sqlassay.tables.encode import Table
+from sqlassay.tables.places import Words
 from sqlassay.tables.rows import Bench
-from sqlassay.tables.vectors import Words, mix
+from sqlassay.tables.vectors import mix
 
 CHOICES: Final = 512
 """Individual choices between look-alike columns before the search gives up."""

@@ -7,19 +7,22 @@ behind the words, and columns in which two values share a word are compared cell
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sqlassay.records.relation import Relation
+from sqlassay.tables.agreed import agreed, all_near, reach
 from sqlassay.tables.arrow import has_polars
+from sqlassay.tables.close_rows import rows_close
+from sqlassay.tables.coding import NeedsCells, vectors_of
 from sqlassay.tables.encode import Coercions, Meeting, Table, tables_of
 from sqlassay.tables.overlap import Overlap
+from sqlassay.tables.places import Numbers, Words, ascending, inverted
 from sqlassay.tables.rows import Bench, Plan
 from sqlassay.tables.tolerance import Agreement
-from sqlassay.tables.vectors import NeedsCells, Vector, Words, may_coerce, mix, same_values, vectors_of
+from sqlassay.tables.vectors import Vector, any_may_coerce, mix, row_words, same_bag, same_values
 
 _VECTORS: WeakKeyDictionary[Relation, dict[bool, list[Vector]]] = WeakKeyDictionary()
 
@@ -39,7 +42,7 @@ def bench_for(reference: Relation, candidate: Relation, *, plan: Plan, agree: Ag
         vectors = (_vectors(reference, polars), _vectors(candidate, polars))
     except NeedsCells:
         return Bench(left, right, plan=plan, agree=agree, coercions=coercions)
-    if not any(may_coerce(one, two) for one in vectors[0] for two in vectors[1]):
+    if not any_may_coerce(*vectors):
         return LargeBench(left, right, plan=plan, agree=agree, coercions=coercions, vectors=vectors)
     return Bench(left, right, plan=plan, agree=agree, coercions=coercions)
 
@@ -79,34 +82,30 @@ class LargeBench(Bench):
 
     def holds(self, i: int, j: int) -> bool:
         one, two = self.vectors[0][i], self.vectors[1][j]
-        if np.array_equal(one.ascending, two.ascending):
+        if same_bag(one, two):
             return True
         if not self.meeting(i, j).tolerant or len(one.words) != len(two.words):
             return False
         left, right = one.finite, two.finite
-        return len(left) == len(right) and bool(np.all(np.abs(left - right) <= self._reach(left, right)))
-
-    def _reach(self, left: NDArray[np.float64], right: NDArray[np.float64]) -> Any:
-        """A gap that no agreeing pair exceeds."""
-        flat, size = self.agree.flat, np.maximum(np.abs(left), np.abs(right))
-        if flat is not None:
-            return flat * (1 + 1e-9) + size * 1e-14
-        return np.maximum(self.agree.narrowest, self.agree.share * size) * (1 + 1e-6) + size * 1e-14
+        return len(left) == len(right) and all_near(self.agree, left, right)
 
     def identical(self, pairs: Sequence[tuple[int, int]]) -> bool:
-        columns = ((self.vectors[0][i], self.vectors[1][j]) for i, j in pairs)
-        if not all(np.array_equal(one.ascending, two.ascending) for one, two in columns):
+        columns = self._columns(pairs)
+        if not all(same_bag(one, two) for one, two in columns):
             return False
         left, right = self._rows(pairs, 0), self._rows(pairs, 1)
-        if len(left) != len(right):
+        if len(left) != len(right) or left.sum(dtype=np.uint64) != right.sum(dtype=np.uint64):
             return False
-        one, two = np.argsort(left), np.argsort(right)
-        if not np.array_equal(left[one], right[two]):
+        (one, here), (two, there) = ascending(left), ascending(right)
+        if not np.array_equal(here, there):
             return False
-        for i, j in pairs:
-            if not same_values(self.vectors[0][i], self.vectors[1][j], one, two):
-                return super().identical(pairs)
-        return not self.plan.ordered or np.array_equal(self._groups(0)[one], self._groups(1)[two])
+        partners = inverted(one, two)
+        if not all(same_values(one, two, None, partners) for one, two in columns):
+            return super().identical(pairs)
+        return not self.plan.ordered or np.array_equal(self._groups(0), self._groups(1)[partners])
+
+    def _columns(self, pairs: Sequence[tuple[int, int]]) -> list[tuple[Vector, Vector]]:
+        return [(self.vectors[0][i], self.vectors[1][j]) for i, j in pairs]
 
     def _groups(self, side: int) -> NDArray[np.int64]:
         groups = self.plan.candidate_groups if side else self.plan.reference_groups
@@ -115,106 +114,17 @@ class LargeBench(Bench):
 
     def _rows(self, pairs: Sequence[tuple[int, int]], side: int) -> Words:
         """One word per row over the paired columns and its place in the order."""
-        words = mix(self._groups(side).astype(np.uint64))
-        for pair in pairs:
-            words = mix(words ^ self.vectors[side][pair[side]].words) + words
-        return words
+        words = row_words([self.vectors[side][pair[side]].words for pair in pairs], len(self.vectors[side][0].words))
+        return mix(words ^ self._groups(side).astype(np.uint64)) if self.plan.ordered else words
 
     def close(self, pairs: Sequence[tuple[int, int]]) -> bool:
         if self.reference.height != self.candidate.height:
             return False
         tolerant = [(i, j) for i, j in pairs if self.meeting(i, j).tolerant]
-        sides = [self._keyed(pairs, tolerant, side) for side in (0, 1)]
-        orders = [np.lexsort((*reversed(numbers), keys)) for keys, numbers in sides]
-        keys = [side[0][order] for side, order in zip(sides, orders, strict=True)]
-        if not np.array_equal(keys[0], keys[1]):
-            return False
-        agreed = np.ones(len(keys[0]), dtype=bool)
-        for column in range(len(tolerant)):
-            left, right = (side[1][column][order] for side, order in zip(sides, orders, strict=True))
-            agreed &= self._agreed(left, right)
-        if agreed.all():
-            return True
-        if len(tolerant) == 1 and self.agree.interval:
-            return False
-        return self._rest(keys[0], agreed, pairs, orders)
-
-    def _keyed(
-        self, pairs: Sequence[tuple[int, int]], tolerant: Sequence[tuple[int, int]], side: int
-    ) -> tuple[Words, list[NDArray[np.float64]]]:
-        """What must be equal exactly as one word per row, and the numbers that may differ a little."""
-        words = self._rows([pair for pair in pairs if pair not in tolerant], side)
-        numbers = []
-        for pair in tolerant:
-            vector = self.vectors[side][pair[side]]
-            assert vector.numbers is not None
-            free = np.isfinite(vector.numbers)
-            words = mix(words ^ np.where(free, np.uint64(1), vector.words)) + words
-            numbers.append(np.where(free, vector.numbers, 0.0))
-        return words, numbers
-
-    def _agreed(self, left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Where two columns of numbers agree; what floats cannot decide is asked one by one."""
-        gap, size = np.abs(left - right), np.maximum(np.abs(left), np.abs(right))
-        slack = size * 1e-14 + 1e-15
-        sure: NDArray[np.bool_] = left == right
-        if self.agree.mode in ("plain", "guarded"):
-            limit = np.maximum(self.agree.narrowest, self.agree.share * size)
-            inside = gap < limit - slack
-            if self.agree.mode == "guarded":
-                inside &= gap < 0.1 * size - slack
-            sure |= inside
-        doubtful = np.flatnonzero(~sure & (gap <= self._reach(left, right)))
-        if len(doubtful):
-            known, holds = self._by_millionths(left[doubtful], right[doubtful])
-            sure[doubtful[known]] = holds[known]
-            for position in doubtful[~known].tolist():
-                sure[position] = self.agree(float(left[position]), float(right[position]))
-        return sure
-
-    def _by_millionths(
-        self, left: NDArray[np.float64], right: NDArray[np.float64]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Exact arithmetic at the edge for numbers of up to six decimals: which are decided, and how."""
-        limit = self.agree.millionths
-        if limit is None:
-            return np.zeros(len(left), dtype=bool), np.zeros(len(left), dtype=bool)
-        one, two = np.rint(left * 1e6), np.rint(right * 1e6)
-        size = np.maximum(np.abs(one), np.abs(two))
-        fits = (one / 1e6 == left) & (two / 1e6 == right) & (size < 1e14)
-        gap = np.abs(one - two)
-        if self.agree.mode == "plain":
-            return fits, gap <= limit
-        inside = gap * 10 <= size
-        return fits & ((gap > limit) | inside), (gap <= limit) & inside
-
-    def _rest(
-        self,
-        keys: Words,
-        agreed: NDArray[np.bool_],
-        pairs: Sequence[tuple[int, int]],
-        orders: Sequence[NDArray[np.int64]],
-    ) -> bool:
-        """Decide the groups in which sorted pairing fails, by a matching on their cells."""
-        from sqlassay.tables.matching import bags_agree
-
-        changes = keys[1:] != keys[:-1]
-        alone = np.concatenate([[True], changes]) & np.concatenate([changes, [True]])
-        if bool((alone & ~agreed).any()):
-            return False
-        left_open = np.isin(keys, np.unique(keys[~agreed]))
-        tolerant = [(i, j) for i, j in pairs if self.meeting(i, j).tolerant]
-        bags: list[list[tuple[Any, tuple[Any, ...]]]] = []
-        for side, order in enumerate(orders):
-            places = order[left_open]
-            columns = []
-            for pair in tolerant:
-                numbers = self.vectors[side][pair[side]].numbers
-                assert numbers is not None
-                columns.append(numbers[places].tolist())
-            vectors = [tuple(None if cell != cell else cell for cell in row) for row in zip(*columns, strict=True)]
-            bags.append(list(zip(keys[left_open].tolist(), vectors, strict=True)))
-        return bags_agree(bags[0], bags[1], self.agree)
+        exact = [pair for pair in pairs if pair not in tolerant]
+        keys = self._rows(exact, 0), self._rows(exact, 1)
+        found = rows_close(self.agree, keys, self._columns(exact), self._columns(tolerant))
+        return super().close(pairs) if found is None else found
 
     def distinct_count(self, side: int, position: int) -> int:
         return len(self.vectors[side][position].distinct)
@@ -235,19 +145,19 @@ class LargeBench(Bench):
             reference=len(one.distinct), candidate=len(two.distinct), reference_hits=here, candidate_hits=there
         )
 
-    def _near(self, levels: NDArray[np.float64], others: NDArray[np.float64]) -> int:
+    def _near(self, levels: Numbers, others: Numbers) -> int:
         """How many of the distinct numbers agree with some of the others."""
         if not len(levels) or not len(others):
             return 0
-        reach = self._reach(levels, levels) * (1 + 1e-6)
-        start, stop = np.searchsorted(others, levels - reach), np.searchsorted(others, levels + reach, side="right")
+        far = reach(self.agree, levels, levels) * (1 + 1e-6)
+        start, stop = np.searchsorted(others, levels - far), np.searchsorted(others, levels + far, side="right")
         found = np.zeros(len(levels), dtype=bool)
         step = 0
         while True:
             places = np.flatnonzero(~found & (start + step < stop))
             if not len(places):
                 return int(found.sum())
-            found[places] = self._agreed(levels[places], others[start[places] + step])
+            found[places] = agreed(self.agree, levels[places], others[start[places] + step])
             step += 1
 
     def words(self, side: int, position: int, *, nulls: bool) -> Words:
@@ -257,7 +167,7 @@ class LargeBench(Bench):
     def key_codes(self, i: int, j: int) -> tuple[NDArray[np.int64], int]:
         del j
         vector = self.vectors[0][i]
-        return vector.codes, len(vector.distinct)
+        return np.searchsorted(vector.distinct, vector.words), len(vector.distinct)
 
     def largest_fraction(self) -> float:
         vectors = [vector for side in self.vectors for vector in side if vector.numbers is not None]
@@ -277,7 +187,7 @@ class LargeBench(Bench):
             open_ = np.flatnonzero(~same)
             a, b = left.numbers[one[open_]], right.numbers[two[open_]]
             both = np.isfinite(a) & np.isfinite(b)
-            same[open_[both]] = self._agreed(a[both], b[both])
+            same[open_[both]] = agreed(self.agree, a[both], b[both])
         return same
 
 

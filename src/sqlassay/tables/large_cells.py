@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from sqlassay.tables.large import LargeBench
 from sqlassay.tables.pairing import Pair
+from sqlassay.tables.places import Words
 from sqlassay.tables.shelves import Tally, tally, whole_rows
 from sqlassay.tables.small_shelves import small_shelves
-from sqlassay.tables.vectors import Words, mix
+from sqlassay.tables.vectors import mix
 
 Places = NDArray[np.int64]
 

@@ -6,6 +6,7 @@ Sound shortcuts come first; what they leave is cut into blocks at gaps and each 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
@@ -14,6 +15,9 @@ from sqlassay.tables.tolerance import Agreement
 
 _FLOW_FROM: Final = 400
 """Vertices from which scipy's Dinic is worth its import."""
+
+_FLOATS: Final = 1e300
+"""The magnitude up to which floats hold the numbers that are looked for near one another."""
 
 Vector = tuple[Any, ...]
 
@@ -121,11 +125,16 @@ def _blocks(left: list[Vector], right: list[Vector], agree: Agreement) -> list[t
     blocks: list[tuple[list[Vector], list[Vector]]] = [([], [])]
     last = ends[0][0]
     for value, side, index in ends:
-        if value != last and float(value) - float(last) > max(agree.width(value), agree.width(last)):
+        if value != last and _float(value) - _float(last) > max(agree.width(value), agree.width(last)):
             blocks.append(([], []))
         blocks[-1][side].append((left, right)[side][index])
         last = value
     return blocks
+
+
+def _float(value: Any) -> float:
+    """The number as a float; all beyond these are one, so that no gap is seen between them."""
+    return float(min(max(value, -_FLOATS), _FLOATS))
 
 
 def _block_agrees(left: list[Vector], right: list[Vector], agree: Agreement) -> bool:
@@ -145,24 +154,19 @@ def _edges(left: list[Vector], right: list[Vector], agree: Agreement) -> list[li
     keys = [right[j][0] for j in order]
     edges = []
     for a in left:
-        reach = agree.width(a[0])
-        low, high = _bisect(keys, float(a[0]) - reach), _bisect(keys, float(a[0]) + reach)
-        near = [order[p] for p in range(low, min(high + 1, len(keys))) if _agree_all(a, right[order[p]], agree)]
+        near = [j for j in order[_within_reach(keys, a[0], agree)] if _agree_all(a, right[j], agree)]
         if not near:
             return None
         edges.append(near)
     return edges
 
 
-def _bisect(keys: list[Any], value: float) -> int:
-    low, high = 0, len(keys)
-    while low < high:
-        middle = (low + high) // 2
-        if keys[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+def _within_reach(keys: list[Any], value: Any, agree: Agreement) -> slice:
+    """Where in ascending numbers those stand that can agree with a value; everywhere for one that no float holds."""
+    if not abs(value) < _FLOATS:
+        return slice(None)
+    place, reach = float(value), agree.width(value)
+    return slice(bisect_left(keys, place - reach), bisect_right(keys, place + reach))
 
 
 def _most(left: list[Vector], right: list[Vector], agree: Agreement) -> int:

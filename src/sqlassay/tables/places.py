@@ -6,11 +6,16 @@ its word; words whose high bits are the same are put right afterwards. It pays w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
 Places = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def ascending(words: Words) -> tuple[Places, Words]:
@@ -56,10 +61,63 @@ def starts(ordered: NDArray[np.generic]) -> NDArray[np.bool_]:
     return found
 
 
-def distinct(ordered: Words) -> Words:
-    """The distinct words of an ascending array, ascending.
+def distinct(ordered: NDArray[Scalar]) -> NDArray[Scalar]:
+    """The distinct values of an ascending array, ascending.
 
     >>> distinct(np.array([2, 2, 7], dtype=np.uint64)).tolist()
     [2, 7]
     """
     return ordered[starts(ordered)]
+
+
+def inverted(one: Places, two: Places) -> Places:
+    """For each row of one order the row that stands at its place in another order.
+
+    >>> inverted(np.array([2, 0, 1]), np.array([5, 6, 7])).tolist()
+    [6, 7, 5]
+    """
+    partners = np.empty_like(one)
+    partners[one] = two
+    return partners
+
+
+def ascending_with(keys: Words, numbers: Sequence[Numbers]) -> Places:
+    """Places in ascending order of key, and of the numbers, the first before the second, where keys are equal.
+
+    >>> ascending_with(np.array([5, 3, 5], dtype=np.uint64), [np.array([0.5, 9.0, -1.0])]).tolist()
+    [1, 2, 0]
+    """
+    places, ordered = ascending(keys)
+    first = starts(ordered)
+    shared = _in_runs(first)
+    if not len(numbers) or not len(shared):
+        return places
+    rows = places[shared]
+    places[shared] = rows[_by_numbers(np.cumsum(first, dtype=np.int64)[shared], [column[rows] for column in numbers])]
+    return places
+
+
+def _in_runs(first: NDArray[np.bool_]) -> Places:
+    """Where the values stand that are not alone in their run."""
+    alone = first.copy()
+    alone[:-1] &= first[1:]
+    return np.flatnonzero(~alone)
+
+
+def _by_numbers(groups: Places, numbers: Sequence[Numbers]) -> Places:
+    """The order of rows within ascending groups: by group and the first bits of a number, ties by all of it."""
+    bits = int(groups[-1]).bit_length()
+    words = _monotone(numbers[0]) >> np.uint64(bits)
+    words |= groups.astype(np.uint64) << np.uint64(64 - bits)
+    order = np.argsort(words)
+    words = words[order]
+    ties = _in_runs(starts(words))
+    rows = order[ties]
+    order[ties] = rows[np.lexsort((*(column[rows] for column in reversed(numbers)), words[ties]))]
+    return order
+
+
+def _monotone(numbers: Numbers) -> Words:
+    """Words in the order of the numbers."""
+    bits = (numbers + 0.0).view(np.uint64)
+    return bits ^ np.where(bits >> np.uint64(63), np.uint64(2**64 - 1), np.uint64(2**63))

@@ -15,6 +15,7 @@ import slow_tables as slow
 from sqlassay.records.case import Ordered, Tolerance
 from sqlassay.records.query import KeySource, Ordering, OrderPlan, SortKey
 from sqlassay.records.relation import Column, Relation
+from sqlassay.records.value import Ceiling
 from sqlassay.tables.chosen import Group, chosen, possible
 from sqlassay.tables.encode import Coercions
 from sqlassay.tables.exact import compare_tables
@@ -108,6 +109,7 @@ def test_tables_and_ids_accept_what_the_gold_could_have_given(seed: int) -> None
             "id_set": any(set(ids(answer)) == set(ids(each)) for each in possible),
             "ranking": any(ids(answer) == ids(each) for each in possible),
         }
+        assert Ceiling.TIES_UNKNOWN not in drawn.facts.ceilings
         ground = drawn.ground(gold)
         rule = TableRule(columns="by_position", order=drawn.facts.order)
         found = {

@@ -98,10 +98,21 @@ def test_hidden_keys_leave_the_rows_as_they_are(sql: str, dialect: str) -> None:
         ("SELECT price + 1, id FROM li ORDER BY price + 1", OrderPlan(source=KeySource.OUTPUT, positions=(0,))),
         ("SELECT DISTINCT kind FROM li ORDER BY price", OrderPlan(source=KeySource.UNKNOWN)),
         (
+            "SELECT DISTINCT kind FROM li ORDER BY length(kind)",
+            OrderPlan(
+                source=KeySource.HIDDEN,
+                hidden_sql="SELECT DISTINCT kind, length(kind) FROM li ORDER BY length(kind)",
+                key_count=1,
+            ),
+        ),
+        ("SELECT DISTINCT kind FROM li ORDER BY length(day)", OrderPlan(source=KeySource.UNKNOWN)),
+        ("SELECT id FROM li ORDER BY price LIMIT 2 OFFSET abs(-1)", OrderPlan(source=KeySource.UNKNOWN)),
+        (
             "SELECT id FROM li ORDER BY kind COLLATE NOCASE DESC",
             OrderPlan(
                 source=KeySource.HIDDEN,
-                hidden_sql="SELECT id, lower(kind) FROM li ORDER BY kind COLLATE NOCASE DESC",
+                hidden_sql="SELECT id, DENSE_RANK() OVER (ORDER BY kind COLLATE NOCASE) "
+                "FROM li ORDER BY kind COLLATE NOCASE DESC",
                 key_count=1,
             ),
         ),
@@ -139,6 +150,7 @@ def test_the_alias_wins_over_the_column_in_order_by() -> None:
     [
         ("SELECT id FROM li LIMIT 3", "sqlite", 3, None, False),
         ("SELECT id FROM li LIMIT 5, 10", "mysql", 10, 5, False),
+        ("SELECT id FROM li LIMIT 5 OFFSET (1 + 2)", "sqlite", 5, 3, False),
         ("SELECT id FROM li LIMIT 10 OFFSET 5", "mysql", 10, 5, False),
         ("SELECT TOP 3 id FROM li", "tsql", 3, None, False),
         ("SELECT TOP 3 WITH TIES id FROM li ORDER BY price", "tsql", 3, None, True),

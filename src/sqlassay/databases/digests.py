@@ -24,7 +24,7 @@ def digest(parts: Iterable[object]) -> str:
 
 def fingerprinted(schema: Schema) -> Schema:
     """The schema with the digest of its own content."""
-    return replace(schema, fingerprint=digest((schema.dialect, schema.default_schema, *schema.tables)))
+    return replace(schema, fingerprint=digest((schema.dialect, schema.default_schema, schema.collated, *schema.tables)))
 
 
 def file_digest(path: Path) -> str:

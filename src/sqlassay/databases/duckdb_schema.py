@@ -49,4 +49,5 @@ def read_schema(ask: Ask) -> Schema:
         )
         for (schema, table), described in columns.items()
     )
-    return Schema(dialect="duckdb", tables=tables, default_schema="main")
+    made = f"SELECT COUNT(*) FROM duckdb_tables() WHERE {_HERE} AND sql ILIKE '% COLLATE %'"
+    return Schema(dialect="duckdb", tables=tables, default_schema="main", collated=ask(made)[0][0] > 0)

@@ -54,7 +54,7 @@ def read_schema(ask: Ask) -> Schema:
         )
         for table, described in columns.items()
     )
-    return fingerprinted(Schema(dialect="mysql", tables=tables, default_schema=default))
+    return fingerprinted(Schema(dialect="mysql", tables=tables, default_schema=default, collated=True))
 
 
 def stamp_of(ask: Ask) -> str:

@@ -53,7 +53,14 @@ def read_schema(ask: Ask) -> Schema:
         )
         for table, described in columns.items()
     )
-    return fingerprinted(Schema(dialect="postgres", tables=tables, default_schema=default))
+    collated = bool(ask(_FOLDING)[0][0])
+    return fingerprinted(Schema(dialect="postgres", tables=tables, default_schema=default, collated=collated))
+
+
+_FOLDING = (
+    "SELECT EXISTS (SELECT FROM pg_attribute a LEFT JOIN pg_collation l ON l.oid = a.attcollation "
+    "JOIN pg_type t ON t.oid = a.atttypid WHERE a.attnum > 0 AND (NOT l.collisdeterministic OR t.typname = 'citext'))"
+)
 
 
 _COLUMN_NAMES = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable
 
@@ -42,7 +43,11 @@ def read_schema(ask: Ask) -> Schema:
                 view_sql=select_of(sql, "sqlite") if kind == "view" else None,
             )
         )
-    return Schema(dialect="sqlite", tables=tuple(tables), default_schema="main")
+    collated = any(_COLLATED.search(sql or "") for _, _, sql in listed)
+    return Schema(dialect="sqlite", tables=tuple(tables), default_schema="main", collated=collated)
+
+
+_COLLATED = re.compile(r"\bCOLLATE\b(?!\s+BINARY\b)", re.IGNORECASE)
 
 
 _Columns = list[tuple[str, str, int]]

@@ -158,5 +158,7 @@ class Schema:
     dialect: str
     tables: tuple[TableSchema, ...] = ()
     default_schema: str | None = None
+    collated: bool = False
+    """Whether some column has a collation that takes different texts for equal (NOCASE, citext)."""
     fingerprint: str = field(default="", compare=False)
     """A digest of the above, set by whoever read it; cache keys use it."""

@@ -63,6 +63,11 @@ def ordering_of(tree: exp.Expr, texts: list[str]) -> Ordering:
 
 
 def _integer(node: object) -> int | None:
+    if isinstance(node, exp.Paren):
+        return _integer(node.this)
+    if isinstance(node, exp.Add):
+        left, right = _integer(node.left), _integer(node.right)
+        return None if left is None or right is None else left + right
     if isinstance(node, exp.Literal) and not node.args.get("is_string"):
         try:
             return int(str(node.this))
@@ -98,10 +103,12 @@ def plan(text: str, tree: exp.Expr, outcome: Outcome, resolver: Resolver, orderi
         positions = list(everything)
     found = [position for position in positions if position is not None]
     among = len(found) == len(positions) and not outcome.open
-    if among and not ordering.limited:
+    folding = _folds(order.expressions, tree, resolver)
+    if among and not ordering.limited and not folding:
         return OrderPlan(source=KeySource.OUTPUT, positions=tuple(found))
     outline = _outline(text, resolver.dialect)
-    if outline is None or outline.order is None or isinstance(tree, exp.Subquery):
+    hides_offset = ordering.offset is None and _offset(tree) is not None
+    if outline is None or outline.order is None or hides_offset or isinstance(tree, exp.Subquery):
         return _without_text(found, among=among)
     if outline.set_operation or not isinstance(tree, exp.Select):
         if not among:
@@ -109,7 +116,8 @@ def plan(text: str, tree: exp.Expr, outcome: Outcome, resolver: Resolver, orderi
         return OrderPlan(source=KeySource.OUTPUT, positions=tuple(found), hidden_sql=_edited(text, outline, None))
     if len(outline.keys) != len(order.expressions) and everything is None:
         return _without_text(found, among=among)
-    if outline.distinct and not among:
+    others = [key for key, position in zip(order.expressions, positions, strict=False) if position is None]
+    if outline.distinct and not all(_of_outputs(key, tree) for key in others):
         return OrderPlan(source=KeySource.UNKNOWN)
     # Keys that are output columns already can stand there twice; rows beyond the cut are needed all the same.
     in_place = OrderPlan(source=KeySource.OUTPUT, positions=tuple(found), hidden_sql=_edited(text, outline, None))
@@ -122,8 +130,37 @@ def plan(text: str, tree: exp.Expr, outcome: Outcome, resolver: Resolver, orderi
         if written is None:
             return in_place if among else OrderPlan(source=KeySource.UNKNOWN)
         texts.append(written)
+    if folding:
+        texts = [f"DENSE_RANK() OVER (ORDER BY {', '.join(texts)})"]
     hidden = _edited(text, outline, ", ".join(texts))
     return OrderPlan(source=KeySource.HIDDEN, hidden_sql=hidden, key_count=len(texts))
+
+
+def _folds(keys: list[exp.Expr], tree: exp.Expr, resolver: Resolver) -> bool:
+    """Whether a collation may take different texts for equal: then the engine numbers the ties, by its own collations.
+
+    No window stands in another one's order, so a key that holds one is compared by value.
+    """
+    if not (resolver.index.collated or any(key.find(exp.Collate) is not None for key in keys)):
+        return False
+    windows = {item.alias_or_name for item in tree.expressions if item.find(exp.Window) is not None}
+    meant = {node.name for key in keys for node in key.find_all(exp.Column)}
+    numbered = any(isinstance(key.this, exp.Literal) for key in keys)
+    return not (windows and (numbered or windows & meant)) and all(key.find(exp.Window) is None for key in keys)
+
+
+def _offset(tree: exp.Expr) -> object:
+    limit, offset = tree.args.get("limit"), tree.args.get("offset")
+    return offset or (None if limit is None else limit.args.get("offset"))
+
+
+def _of_outputs(key: exp.Expr, tree: exp.Expr) -> bool:
+    """Whether a key is made of output columns alone, so that it leaves DISTINCT rows as they are."""
+    if any(key.find(kind) for kind in (exp.AggFunc, exp.Window, exp.Query, exp.Rand)):
+        return False
+    shown = [item for item in tree.expressions if isinstance(item, exp.Column)]
+    columns = list(key.find_all(exp.Column))
+    return bool(columns) and all(any(column == item for item in shown) for column in columns)
 
 
 def _without_text(found: list[int], *, among: bool) -> OrderPlan:
@@ -278,9 +315,6 @@ def _key_text(
     if not tokens:
         return None
     bare = unwrapped(key.this if isinstance(key, exp.Ordered) else key)
-    folded = len(tokens) > 2 and tokens[-2].text.upper() == "COLLATE" and tokens[-1].text.upper() == "NOCASE"
-    if folded:  # what this collation takes for equal must come out equal
-        return f"lower({text[tokens[0].start : tokens[-3].end + 1]})"
     written = text[tokens[0].start : tokens[-1].end + 1]
     aliases = {
         resolver.binder.key(item.args["alias"]): item

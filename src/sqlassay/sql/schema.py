@@ -41,6 +41,7 @@ class SchemaIndex:
         self.dialect = canonical_dialect(schema.dialect)
         self.naming: Naming = naming(self.dialect)
         self.key = (self.dialect, schema.fingerprint or _digest(schema))
+        self.collated = schema.collated
         self.empty = not schema.tables
         default = schema.default_schema
         self._defaults = set(self.naming.default_schemas)
@@ -162,7 +163,7 @@ def index(schema: Schema) -> SchemaIndex:
 
 def _digest(schema: Schema) -> str:
     digest = hashlib.blake2b(digest_size=16)
-    digest.update(repr((schema.dialect, schema.default_schema)).encode("utf-8", "backslashreplace"))
+    digest.update(repr((schema.dialect, schema.default_schema, schema.collated)).encode("utf-8", "backslashreplace"))
     for table in schema.tables:
         parts = (table.name, table.columns, table.types, table.primary_key, table.view_sql)
         digest.update(repr(parts).encode("utf-8", "backslashreplace"))

@@ -115,6 +115,8 @@ class _Keys:
 
 def _known_keys(reference: Relation, ordering: Ordering, plan: OrderPlan, auxiliary: Relation | None) -> _Keys | None:
     width, height = reference.width, reference.height
+    if not height:
+        return _Keys(keys=(), rows=None, start=0, cutting=False)
     if plan.source is KeySource.OUTPUT and plan.positions and max(plan.positions) < width:
         found = None
         if auxiliary is not None and auxiliary.width >= width:

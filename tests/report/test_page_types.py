@@ -30,13 +30,8 @@ def test_every_part_is_checked_and_none_opts_out() -> None:
 @pytest.mark.timeout(240)
 def test_the_types_hold() -> None:
     compiler = os.environ.get("TSC") or shutil.which("tsc")
-    if compiler is None or _major(compiler) < 5:
-        pytest.skip("TypeScript's tsc, 5 or newer, is not installed (npm install -g typescript, or name it by TSC)")
+    if compiler is None:
+        missing = "TypeScript's tsc is not installed (apt-get install node-typescript, or name it by TSC)"
+        (pytest.fail if os.environ.get("SQLASSAY_REQUIRE_SERVICES") == "1" else pytest.skip)(missing)
     told = subprocess.run([TOOL], env={**os.environ, "TSC": compiler}, capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stdout + told.stderr
-
-
-def _major(compiler: str) -> int:
-    """The first number of `Version 5.9.3`."""
-    told = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
-    return int(told.split()[-1].split(".")[0])

@@ -120,7 +120,8 @@ function buildFilters() {
 // The list -----------------------------------------------------------------------------------------------------
 /** @param {Entry} c */
 const tagOf = (c) => h("span", { class: `tag ${c.v === null ? "warn" : c.v ? "good" : "bad"}` }, verdict(c));
-/** Which wording and repeat, where it is not the first of both. @param {Entry} c */
+/** Which wording and repeat, where it is not the first of both.
+ * @param {Entry} c */
 const whichOf = (c) => [c.p && `wording ${c.p}`, c.r && `repeat ${c.r}`].filter(Boolean).join(", ");
 /** @param {number} i */
 function caseAddress(i) {

@@ -26,7 +26,8 @@ function sql(text, marked, kind) {
   return box;
 }
 
-/** Words of some canonical items, for marking them in the text they came from. @param {string[]} items @returns {Set<string>} */
+/** Words of some canonical items, for marking them in the text they came from.
+ * @param {string[]} items @returns {Set<string>} */
 function words(items) {
   const found = new Set();
   for (const item of items) {
@@ -62,7 +63,8 @@ function grid(data) {
   const right = columns.map((c, i) => i).filter((i) => columns[i][1] !== null);
   /** @type {Map<number, number>} */ const pairs = new Map();
   columns.forEach(([gold, candidate], i) => { if (gold !== null && candidate !== null) pairs.set(i, pairs.size + 1); });
-  /** Both columns of a pair wear the same number. @param {number} i */
+  /** Both columns of a pair wear the same number.
+   * @param {number} i */
   const badge = (i) => !alone && pairs.has(i) && h("span", { class: "pair", title: `pair ${pairs.get(i)}` }, pairs.get(i));
   /** @param {number|null} n */
   const rows = (n) => n === null ? "no result" : `${n.toLocaleString("en")} row${n === 1 ? "" : "s"}`;

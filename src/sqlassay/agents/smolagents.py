@@ -21,12 +21,12 @@ from sqlassay.agents.messages import (
     loaded,
     mapping,
     mappings,
-    text_of,
+    shown,
     text_or_none,
     total,
     whole,
 )
-from sqlassay.agents.python_code import BUILT, calls_in
+from sqlassay.agents.python_code import BUILT, Session, calls_in
 from sqlassay.agents.toolbox import WIDELY_USED, Toolbox, toolbox
 from sqlassay.agents.typed_output import fields, read_output
 from sqlassay.errors import ExtractionError
@@ -34,10 +34,16 @@ from sqlassay.records.ask import Message
 from sqlassay.records.case import Status
 from sqlassay.records.turn import StatusSource, Turn, TurnError, Usage
 
-TOOLS: Mapping[str, tuple[str, ...]] = {**WIDELY_USED, "final": ("final_answer",)}
-"""Widely used tool names (`sql_engine` is the one of smolagents' own text-to-SQL example)."""
+TOOLS: Mapping[str, tuple[str, ...]] = {
+    **WIDELY_USED,
+    "ask": (*WIDELY_USED["ask"], "user_input"),
+    "final": ("final_answer",),
+    "other": ("web_search", "wikipedia_search", "visit_webpage", "transcriber", "image_generator", "translator"),
+}
+"""Widely used tool names (`sql_engine` is the one of smolagents' own text-to-SQL example), and those it ships."""
 
 BUILT_SQL = "SQL was built by code at run time: only spans or a recording connection show it"
+CONDITIONAL_SQL = "what became of a call under a condition or a caught exception is not in the steps"
 UNSEEN_PROMPT = "the system prompt with the tools' descriptions is not in the steps"
 _BUDGET = ("max_steps_error",)
 _BEFORE_CALLS = ("AgentMaxStepsError", "AgentParsingError", "AgentGenerationError")
@@ -76,9 +82,10 @@ class SmolagentsReader:
         start = max((at for at, step in enumerate(steps) if isinstance(step.get("task"), str)), default=-1)
         turn = [step for step in steps[start + 1 :] if "step_number" in step or "tool_calls" in step]
         calls: list[Call] = []
+        session = Session()
         gaps = [f"{lost} entries among the steps are no steps"] if lost else []
         for step in turn:
-            calls.extend(self._calls(step, gaps))
+            calls.extend(self._calls(step, session, gaps))
         answer = self._answer(found, turn)
         signal, error = _ending(found, turn)
         typed = read_output(found.get("output"), names=self.output)
@@ -104,7 +111,7 @@ class SmolagentsReader:
             ended=bool(found.get("state")) or found.get("exception") is not None,
         )
 
-    def _calls(self, step: Mapping[str, Any], gaps: list[str]) -> Iterator[Call]:
+    def _calls(self, step: Mapping[str, Any], session: Session, gaps: list[str]) -> Iterator[Call]:
         error = mapping(step.get("error"))
         message = str(error.get("message") or "") if error else None
         number = step.get("step_number")
@@ -118,7 +125,7 @@ class SmolagentsReader:
             tool, raw = _tool_of(request), function.get("arguments")
             call_id = text_or_none(request.get("id"))
             if tool == "python_interpreter" and isinstance(raw, str):
-                yield from self._code(raw, f"{call_id}.{number}", observed, message, gaps)
+                yield from self._code(raw, f"{call_id}.{number}", observed, message, session, gaps)
                 continue
             arguments = arguments_of(raw)
             if arguments is None and isinstance(raw, str):
@@ -130,14 +137,18 @@ class SmolagentsReader:
             outcome = _outcome(observed if len(requests) == 1 else _part(observed, request, requests), message)
             yield Call(tool=tool, arguments=arguments, call_id=call_id, outcome=outcome, duration_s=None)
         if not requests and isinstance(step.get("code_action"), str):
-            yield from self._code(step["code_action"], f"step.{number}", observed, message, gaps)
+            yield from self._code(step["code_action"], f"step.{number}", observed, message, session, gaps)
 
-    def _code(self, code: str, call_id: str, observed: Any, error: str | None, gaps: list[str]) -> Iterator[Call]:
+    def _code(
+        self, code: str, call_id: str, observed: Any, error: str | None, session: Session, gaps: list[str]
+    ) -> Iterator[Call]:
         """The calls in a code action whose SQL can be read off the code; one built at run time is a gap."""
-        named = {name for kind in ("query", "check", "explain", "schema") for name in self.tools.names.get(kind, ())}
-        found, readable = calls_in(code, names=frozenset(named))
+        before = dict(session.known)
+        found, readable = calls_in(code, kind=self.tools.kind, session=session)
         if not readable:
             gaps.append("a code action could not be parsed")
+        if error is not None:
+            session.forget(before)
         broke = None if error is None else _broke_at(code, error)
         for at, call in enumerate(found):
             number = f"{call_id}.{at}"
@@ -145,8 +156,16 @@ class SmolagentsReader:
                 gaps.append(BUILT_SQL)
                 yield Call(tool=call.tool, arguments={}, call_id=number, uncertain=True)
             elif error is None or (broke is not None and call.end <= broke[0]):
+                if call.conditional:
+                    gaps.append(CONDITIONAL_SQL)
                 outcome = Outcome(content="" if observed is None else observed)
-                yield Call(tool=call.tool, arguments=call.arguments, call_id=number, outcome=outcome)
+                yield Call(
+                    tool=call.tool,
+                    arguments=call.arguments,
+                    call_id=number,
+                    outcome=outcome,
+                    uncertain=call.conditional,
+                )
             elif broke is None:
                 yield Call(tool=call.tool, arguments=call.arguments, call_id=number, uncertain=True)
             elif call.start >= broke[1]:
@@ -160,9 +179,7 @@ class SmolagentsReader:
         if output is None:
             final = next((step for step in reversed(turn) if step.get("is_final_answer")), mapping(None))
             output = final.get("action_output", final.get("output"))
-        if output is None or isinstance(output, str):
-            return output
-        return text_of(output) or str(output)
+        return shown(output)
 
 
 def reader(settings: Mapping[str, Any] = {}) -> Reader:
@@ -188,6 +205,8 @@ def _broken_off(call: Call, error: Mapping[str, Any], *, alone: bool) -> Call:
     message = str(error.get("message") or "")
     if error.get("type") in _BEFORE_CALLS:
         return replace(call, blocked=True)
+    if alone and error.get("type") == "AgentToolCallError":
+        return replace(call, outcome=Outcome(failed=True, error=message), blocked=True)
     if (alone and call.tool in message) or str(dict(call.arguments or {})) in message:
         return replace(call, outcome=Outcome(failed=True, error=message))
     return replace(call, uncertain=True)

@@ -1,4 +1,4 @@
-"""pydantic-ai, LlamaIndex, smolagents, Vanna, Claude Agent SDK, MCP, A2A, Genie, Cortex Analyst: one story each way."""
+"""pydantic-ai, LlamaIndex, Vanna, Claude Agent SDK, MCP, A2A, Genie, Cortex Analyst: one story each way."""
 
 from __future__ import annotations
 
@@ -163,80 +163,6 @@ def test_llama_index_workflow_events() -> None:
     ]
     turn = read("llama_index", events)
     assert (turn.answer, turn.candidate_sql, len(turn.queries)) == ("three", SQL, 1)
-
-
-# smolagents
-
-
-def step(code: str, seen: str | None, error: str | None = None, number: int = 1, **more: Any) -> dict[str, Any]:
-    return {
-        "step_number": number,
-        "tool_calls": [{"id": f"call_{number}", "function": {"name": "python_interpreter", "arguments": code}}],
-        "observations": seen,
-        "error": None if error is None else {"type": "AgentExecutionError", "message": error},
-        **more,
-    }
-
-
-def test_smolagents_code_actions() -> None:
-    second = "print(sql_engine('SELECT x FROM film'))"
-    code = f'q = "SELECT count(*) "\nq2 = q + "FROM film"\nprint(sql_engine(q2))\n{second}\nsql_engine("SELECT 9")'
-    failed = f"Code execution failed at line '{second}' due to: OperationalError: no such column: x"
-    turn = read("smolagents", {"steps": [{"task": "q"}, step(code, None, failed)], "output": "3", "state": "success"})
-    assert facts(turn) == [
-        (SQL, "query", True, True),
-        ("SELECT x FROM film", "query", True, False),
-        ("SELECT 9", "query", False, None),
-    ]
-
-
-def test_smolagents_sql_that_code_builds_is_a_gap() -> None:
-    code = "for c in names:\n    sql_engine(f'SELECT {c}')"
-    turn = read("smolagents", {"steps": [{"task": "q"}, step(code, "x")], "output": "3", "state": "success"})
-    assert facts(turn) == [("", "query", None, None)]
-    assert turn.candidate_sql is None
-    assert any("built by code" in gap for gap in turn.gaps)
-
-
-def test_smolagents_tool_calls_and_budget() -> None:
-    calls = [
-        {"id": str(n), "function": {"name": "sql_engine", "arguments": {"query": sql}}}
-        for n, sql in enumerate([SQL, "SELECT 9"])
-    ]
-    one = {"step_number": 1, "tool_calls": calls, "observations": "(3,)\n(9,)", "error": None}
-    turn = read("smolagents", {"steps": [{"task": "q"}, one], "output": "9", "state": "max_steps_error"})
-    assert (turn.status, turn.status_source.value, turn.candidate_sql) == ("BUDGET_EXHAUSTED", "flag", "SELECT 9")
-
-
-def test_smolagents_tool_calls_of_failed_steps() -> None:
-    """A step whose tool failed keeps its calls only in the message of the model."""
-
-    def asked(*calls: tuple[str, str]) -> dict[str, Any]:
-        found = [{"id": one, "function": {"name": "sql_engine", "arguments": {"query": sql}}} for one, sql in calls]
-        return {"role": "assistant", "content": None, "tool_calls": found}
-
-    def failed(number: int, kind: str, message: str, *calls: tuple[str, str]) -> dict[str, Any]:
-        error = {"type": kind, "message": message}
-        return {"step_number": number, "tool_calls": None, "error": error, "model_output_message": asked(*calls)}
-
-    kind = "AgentToolExecutionError"
-    words = "Error executing tool 'sql_engine' with arguments {'query': 'SELECT x FROM film'}: no such column: x"
-    steps = [
-        {"task": "q"},
-        failed(1, kind, words, ("a", "SELECT x FROM film")),
-        failed(2, kind, words, ("b", SQL), ("c", "SELECT x FROM film")),
-        failed(3, kind, "Unknown tool sql_engine, should be one of: final_answer.", ("d", SQL)),
-        failed(4, "AgentMaxStepsError", "Reached max steps.", ("e", SQL)),
-    ]
-    turn = read("smolagents", {"steps": steps, "output": None, "state": "max_steps_error"})
-    assert facts(turn) == [
-        ("SELECT x FROM film", "query", True, False),
-        (SQL, "query", None, None),
-        ("SELECT x FROM film", "query", True, False),
-        (SQL, "query", False, False),
-        (SQL, "query", False, None),
-    ]
-    assert turn.usage.tool_calls == 5
 
 
 # Vanna

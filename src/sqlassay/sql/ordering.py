@@ -186,7 +186,7 @@ def _position(key: exp.Expr, outcome: Outcome, resolver: Resolver) -> int | None
     position = position_of(bare, outcome.outputs, resolver.binder)
     if position is not None:
         return position
-    text = resolver.key_texts.get(id(bare))
+    text = resolver.keys.texts.get(id(bare))
     if text is None:
         return None
     for i, output in enumerate(outcome.outputs):

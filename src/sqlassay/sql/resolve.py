@@ -6,7 +6,8 @@ from sqlglot import exp
 
 from sqlassay.sql import joins, sources
 from sqlassay.sql.bind import Binder
-from sqlassay.sql.combine import bare_operation, position_of, renamed, tables_of, united
+from sqlassay.sql.combine import bare_operation, renamed, tables_of, united
+from sqlassay.sql.keys import Keys
 from sqlassay.sql.outputs import SelectList
 from sqlassay.sql.parse import Unparsable, sqlglot_dialect
 from sqlassay.sql.render import Renderer
@@ -24,7 +25,6 @@ from sqlassay.sql.scope import (
     ordered,
     plain,
 )
-from sqlassay.sql.trees import unwrapped
 
 # Where an output alias may be used beside ORDER BY: in WHERE and (not in SQLite) in other items of the select list.
 _ALIAS_ANYWHERE = frozenset({"sqlite", "duckdb", "snowflake", "databricks", "redshift", "clickhouse"})
@@ -41,9 +41,7 @@ class Resolver:
         self.collected = Collected()
         self.binder = Binder(text, index, self.collected)
         self.select_list = SelectList(self)
-        self.key_texts: dict[int, str] = {}
-        """Sort and group keys by node: their text without direction, whole where there is a difference."""
-        self.short_key_texts: dict[int, str] = {}
+        self.keys = Keys(self)
         self.alias_uses: set[int] = set()
         """Column nodes that turned out to mean an output alias."""
         self.last_outputs: list[Output] = []
@@ -235,8 +233,7 @@ class Resolver:
         scope = Scope(parent=parent, ctes=ctes)
         scope.sources.append(Source(alias=None, label="", columns=outcome.by_key(), open=outcome.open))
         renderer = Renderer(self, scope)
-        keys = [self.key_text(renderer, key, outcome.outputs) for key in (order.expressions if order else ())]
-        return _order_text(keys) + self._limit_text(renderer, node)
+        return self.keys.order(order, renderer, outcome.outputs) + self._limit_text(renderer, node)
 
     # SELECT
 
@@ -286,8 +283,8 @@ class Resolver:
             start, again = connect.args.get("start"), connect.args.get("connect")
             texts = [renderer.render(part) for part in (start, again) if part is not None]
             tail += " CONNECT BY " + " START WITH ".join(reversed(texts))
-        groups = self._groups(node, scope, renderer, outputs, collect=collect)
         scope.alias_fallback = self.dialect in _ALIAS_IN_GROUPS
+        groups = self.keys.groups(args.get("group"), renderer, outputs, collect=collect)
         having = self._filter_texts(args.get("having"), renderer, collect=collect)
         scope.alias_fallback = self.dialect in _ALIAS_ANYWHERE or self.dialect == "bigquery"
         qualify = self._filter_texts(args.get("qualify"), renderer, collect=collect)
@@ -298,13 +295,8 @@ class Resolver:
             word += " DISTINCT"
             if on is not None:
                 keys = on.expressions if isinstance(on, exp.Tuple) else [on]
-                word += " ON (" + ", ".join(ordered(self.key_text(renderer, key, outputs) for key in keys)) + ")"
-        order = args.get("order")
-        order_keys: list[str] = []
-        if order is not None and not _all_keyword(order.expressions):
-            order_keys = [self.key_text(renderer, key, outputs) for key in order.expressions]
-        elif order is not None:
-            order_keys = ["ALL"]
+                word += " ON (" + ", ".join(ordered(self.keys.text(key, renderer, outputs) for key in keys)) + ")"
+        order = self.keys.order(args.get("order"), renderer, outputs)
         text = f"{word} " + ", ".join(output.value.whole for output in outputs)
         if shape.any:
             text += " FROM " + shape.written(renderer if renderer.full else None)
@@ -316,7 +308,7 @@ class Resolver:
             text += " HAVING " + " AND ".join(ordered(set(having)))
         if qualify:
             text += " QUALIFY " + " AND ".join(ordered(set(qualify)))
-        return text + tail + _order_text(order_keys) + self._limit_text(renderer, node)
+        return text + tail + order + self._limit_text(renderer, node)
 
     def _filter_texts(self, clause: exp.Expr | None, renderer: Renderer, *, collect: bool) -> list[str]:
         if clause is None:
@@ -325,67 +317,6 @@ class Resolver:
         if collect:
             self.collected.filters.update(plain(text) for text in texts)
         return texts
-
-    def _groups(
-        self, node: exp.Expr, scope: Scope, renderer: Renderer, outputs: list[Output], *, collect: bool
-    ) -> list[str]:
-        group = node.args.get("group")
-        if group is None:
-            return []
-        scope.alias_fallback = self.dialect in _ALIAS_IN_GROUPS
-        texts: list[str] = []
-        if group.args.get("all"):
-            texts = [output.value.text for output in outputs if not output.value.aggregate]
-        for key in group.expressions:
-            bare = unwrapped(key)
-            if isinstance(bare, exp.Tuple):
-                texts += [self.key_text(renderer, one, outputs) for one in bare.expressions]
-            elif isinstance(bare, (exp.Rollup, exp.Cube, exp.GroupingSets)):
-                texts += self._grouping_set(bare, renderer, outputs)
-            else:
-                texts.append(self.key_text(renderer, key, outputs, columns_first=True))
-        for name in ("rollup", "cube", "grouping_sets"):
-            for item in group.args.get(name) or ():
-                texts += self._grouping_set(item, renderer, outputs)
-        if collect:
-            self.collected.group_by.update(plain(text) for text in texts)
-        return ordered(set(texts))
-
-    def _grouping_set(self, node: exp.Expr, renderer: Renderer, outputs: list[Output]) -> list[str]:
-        keys: list[exp.Expr] = []
-        pending = list(node.expressions) if isinstance(node, exp.Expr) else []
-        while pending:
-            item = unwrapped(pending.pop(0))
-            if isinstance(item, (exp.Tuple, exp.Rollup, exp.Cube, exp.GroupingSets)):
-                pending = list(item.expressions) + pending
-            else:
-                keys.append(item)
-        return [self.key_text(renderer, key, outputs, columns_first=True) for key in keys]
-
-    def key_text(self, renderer: Renderer, key: exp.Expr, outputs: list[Output], *, columns_first: bool = False) -> str:
-        """A key of ORDER BY or GROUP BY: a number or an output alias means that output column."""
-        ordered_key = key if isinstance(key, exp.Ordered) else None
-        bare = unwrapped(ordered_key.this if ordered_key is not None else key)
-        position = position_of(bare, outputs, self.binder, columns_first=columns_first)
-        if position is None:
-            text = renderer.render(bare)
-        else:
-            value = outputs[position].value
-            text = value.whole if renderer.full else value.text
-        self.key_texts[id(bare)] = text
-        if not renderer.full:
-            self.short_key_texts[id(bare)] = text
-        if ordered_key is None:
-            return text
-        return text + _direction(ordered_key, self)
-
-    def sort_texts(self, node: exp.Expr, outcome: Outcome) -> list[str]:
-        """The canonical sort keys of the outermost query, without direction."""
-        keys = node.args["order"].expressions
-        if _all_keyword(keys):
-            return [output.value.text for output in outcome.outputs]
-        bare = (unwrapped(key.this if isinstance(key, exp.Ordered) else key) for key in keys)
-        return [self.short_key_texts.get(id(key), "") for key in bare]
 
     def _limit_text(self, renderer: Renderer, node: exp.Expr) -> str:
         text = ""
@@ -405,22 +336,3 @@ class Resolver:
         if offset is not None and isinstance(offset.expression, exp.Expr):
             text += " OFFSET " + renderer.render(offset.expression)
         return text
-
-
-def _all_keyword(keys: list[exp.Expr]) -> bool:
-    if len(keys) != 1:
-        return False
-    key = keys[0].this if isinstance(keys[0], exp.Ordered) else keys[0]
-    return isinstance(key, (exp.Column, exp.Var)) and key.name.upper() == "ALL" and not key.args.get("table")
-
-
-def _direction(key: exp.Expr, resolver: Resolver) -> str:
-    descending, nulls = bool(key.args.get("desc")), key.args.get("nulls_first")
-    text = " DESC" if descending else ""
-    if nulls is not None and bool(nulls) != resolver.nulls_first_by_default(descending):
-        text += " NULLS FIRST" if nulls else " NULLS LAST"
-    return text
-
-
-def _order_text(keys: list[str]) -> str:
-    return " ORDER BY " + ", ".join(keys) if keys else ""

@@ -107,7 +107,7 @@ def _told(
     outputs = outcome.outputs
     resolver.last_outputs = outputs
     order = top.args.get("order")
-    texts = resolver.sort_texts(top, outcome) if order is not None else []
+    texts = resolver.keys.sorted_by(order.expressions, outcome) if order is not None else []
     ordering = orders.ordering_of(top, texts)
     base, read = _under_views(resolver, index, inside)
     columns: set[str] = set()

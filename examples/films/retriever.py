@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 TABLE_WORDS = {
@@ -30,10 +31,9 @@ class Retriever:
     """Finds tables and examples for a question; an example that is to be hidden is never served."""
 
     def __init__(self, database: Path, examples: list[tuple[str, str, str]]) -> None:
-        rows = sqlite3.connect(f"file:{database}?mode=ro", uri=True).execute(
-            "SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'view')"
-        )
-        self.ddl = dict(rows.fetchall())
+        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+            rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'view')")
+            self.ddl = dict(rows.fetchall())
         self.examples = examples
 
     def tables(self, question: str) -> list[dict[str, str]]:

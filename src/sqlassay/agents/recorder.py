@@ -102,6 +102,7 @@ def recording() -> Iterator[Recording]:
     ...     rows = connection.execute("SELECT 1 AS one").fetchall()
     >>> rec.statements()[0].sql, rec.statements()[0].succeeded, rec.statements()[0].row_count
     ('SELECT 1 AS one', True, 1)
+    >>> connection.close()
     """
     mine = Recording()
     token = _current.set(mine)

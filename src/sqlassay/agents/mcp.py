@@ -121,10 +121,18 @@ def _call(params: Mapping[str, Any], result: Any, error: Any, *, call_id: str) -
     )
 
 
+def _is_block(row: Any) -> bool:
+    return {"type", "text"} <= set(mapping(row))
+
+
 def _content(result: Mapping[str, Any]) -> Any:
-    """The text blocks of a result, else its structured content."""
+    """Rows where the structured content has them, else the text blocks, else whatever there is."""
+    structured = result.get("structuredContent", result.get("structured_content"))
+    rows = mapping(structured).get("result")
+    if isinstance(rows, list) and all(isinstance(row, (list, Mapping)) and not _is_block(row) for row in rows):
+        return structured
     blocks = mappings(result.get("content"))
     texts = [text_of(block) for block in blocks if isinstance(block.get("text"), str)]
     if texts:
         return "\n".join(texts)
-    return result.get("structuredContent", result.get("content"))
+    return result.get("content") if structured is None else structured

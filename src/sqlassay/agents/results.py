@@ -39,6 +39,7 @@ _ERROR = re.compile(
       | ambiguous\s+column | misuse\s+of\s+aggregate | attempt\s+to\s+write\s+a\s+readonly
       | you\s+can\s+only\s+execute\s+one
       | syntax\s+error\b | permission\s+(?:denied|to\s+use\s+\S+\s+has\s+been\s+denied) | access\s+denied
+      | (?:mcp\s+error\s+-?\d+|input\s+validation\s+error)\s*:
       | \d+\s+validation\s+errors?\s+for | tool\s+'?\S{1,120}?'?\s+not\s+found
       | tool\s+(?:execution|call)\s+(?:failed|was\s+denied) | tool\s+'?\S{1,120}?'?\s+failed\s+after\b
       | (?:the\s+)?(?:query|statement|request|execution|operation|connection)\s+(?:has\s+|was\s+|is\s+)?
@@ -56,8 +57,10 @@ _ERROR = re.compile(
 )
 
 _NEVER_REACHED = re.compile(
-    r"""is\ not\ a\ valid\ tool,\ try\ one\ of | ^\s*(?:error:\s*)?unknown\ tool\b
-      | ^\s*(?:error:\s*)?tool\ '?\S{1,120}?'?\ not\ found
+    r"""is\ not\ a\ valid\ tool,\ try\ one\ of | ^\s*(?:(?:mcp\ )?error[\s\d-]*:\s*)?unknown\ tool\b
+      | ^\s*(?:(?:mcp\ )?error[\s\d-]*:\s*)?tool\ '?\S{1,120}?'?\ not\ found
+      | ^\s*(?:(?:mcp\ )?error[\s\d-]*:\s*)?input\ validation\ error\b | ^\s*mcp\ error\ -3260[0-2]\b
+      | ^\s*error\ executing\ tool\ \S{1,120}:\ \d+\ validation\ errors?\ for
       | no\ such\ tool\ available | ^\s*invalid\ arguments\b | InputValidationError
       | error\ invoking\ tool\ .{0,400}?\ with\ kwargs | ^\s*\d+\ validation\ errors?\ for
       | tool\ call\ limit\ (?:exceeded|reached) | tool\ call\ not\ executed | user\ rejected\ the\ tool\ call

@@ -35,6 +35,12 @@ TOOLS: Mapping[str, tuple[str, ...]] = {
 }
 """Names of the tools that Vanna ships."""
 
+SILENT = (
+    Signal(status=Status.ERROR, source=StatusSource.FLAG),
+    TurnError(kind=TurnErrorKind.AGENT_CRASH, message="ended without an answer: the model said nothing"),
+)
+"""How a turn ends that the status bar calls done and in which nothing was said or called: nothing is stored of it."""
+
 FLAG_UNSEEN = "tool error flag not stored"
 PROMPT_UNSEEN = "the system prompt is not in the conversation"
 _FOUND = re.compile(r"^\s*Args:\s*(\{.*\})\s*$", re.MULTILINE)
@@ -79,6 +85,8 @@ class VannaReader:
             memory=memory,
         )
         transcript = _with_marks(transcript, marks)
+        if messages is not None and _is_over(components) and _is_silent(transcript):
+            transcript = replace(transcript, signal=SILENT[0], error=SILENT[1])
         turn = turn_of(transcript, self.tools, adapter=f"{self.name} {self.version}")
         return replace(turn, returned=_returned(turn, components))
 
@@ -182,6 +190,10 @@ def _signal(components: Sequence[Mapping[str, Any]]) -> tuple[Signal | None, Tur
 def _is_over(components: Sequence[Mapping[str, Any]]) -> bool:
     bars = [mapping(one.get("data")).get("status") for one in components if one.get("type") == "status_bar_update"]
     return bool(bars) and bars[-1] != "working"
+
+
+def _is_silent(transcript: Transcript) -> bool:
+    return transcript.signal is None and transcript.answer is None and not transcript.calls
 
 
 def _shown_text(components: Sequence[Mapping[str, Any]]) -> str | None:

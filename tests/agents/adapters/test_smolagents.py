@@ -1,4 +1,4 @@
-"""smolagents: code agents, tool-calling agents, managed agents; what code did is told only where it must have done it."""
+"""smolagents: code agents, tool-calling agents, managed agents; what code did is told only where it must be so."""
 
 from __future__ import annotations
 

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from heapq import heapify, heappop, heappush
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 from sqlassay.tables.pairing import By, Pair
 from sqlassay.tables.rows import Bench
 from sqlassay.tables.rule import Facts
+
+_FEW: Final = 2000
+"""Rows below which a key is counted over all of them at once."""
+_SHIFTS: Final = (4, 2, 0)
+"""The parts of the rows over which keys are counted one after the other: a sixteenth, a quarter, all."""
+_ALL: Final = len(_SHIFTS)
 
 _RANK: Final = {By.ORIGIN: 0, By.EXPRESSION: 1, By.VALUES: 2, By.CONSTANT: 3}
 
@@ -26,9 +33,9 @@ def choose_key(bench: Bench, pairs: Sequence[Pair], facts: Facts, *, floor: Frac
     counter = _Counter(bench)
     fit = [pair for pair in usable if _is_fit(bench, pair, facts)]
     for group in (fit, usable):
-        best = _best(counter, group, height)
-        if best is not None and Fraction(counter.keys(best), height) >= floor:
-            return best
+        found = _best(counter, group, height)
+        if found is not None and Fraction(found[1], height) >= floor:
+            return found[0]
     return None
 
 
@@ -44,23 +51,33 @@ def _half(pair: Pair) -> bool:
     return 2 * found.candidate_hits >= max(found.candidate, 1) or 2 * found.reference_hits >= max(found.reference, 1)
 
 
-def _best(counter: _Counter, pairs: Sequence[Pair], height: int) -> tuple[Pair, ...] | None:
-    best: tuple[Pair, ...] | None = None
-    best_rank: tuple[object, ...] = ()
-    options: list[tuple[Pair, ...]] = [(pair,) for pair in pairs]
-    options += sorted(combinations(pairs, 2), key=lambda couple: -counter.bound(couple, height))
-    for option in options:
-        if best is not None and counter.bound(option, height) < -best_rank[0]:  # type: ignore[operator]
-            continue
-        rank = _rank(counter.keys(option), option)
-        if best is None or rank < best_rank:
-            best, best_rank = option, rank
-    return best
+def _best(counter: _Counter, pairs: Sequence[Pair], height: int) -> tuple[tuple[Pair, ...], int] | None:
+    """The best option and its number of keys.
+
+    Options wait in the order of the most keys that they can have. The first is counted over more and more rows, as
+    long as it stays the first; once all its rows are counted, no other can be better.
+    """
+    waiting: list[tuple[int, tuple[object, ...], int, tuple[Pair, ...]]] = [
+        (-counter.keys((pair,), height), _rest((pair,)), _ALL, (pair,)) for pair in pairs
+    ]
+    single = {pair.reference: -count for pair, (count, *_) in zip(pairs, waiting, strict=True)}
+    for one, two in combinations(pairs, 2):
+        most = min(height, single[one.reference] * single[two.reference])
+        waiting.append((-most, _rest((one, two)), 0, (one, two)))
+    heapify(waiting)
+    while waiting:
+        most, rest, looks, option = heappop(waiting)
+        if looks == _ALL:
+            return option, -most
+        rows = height if height < _FEW else height >> _SHIFTS[looks]
+        keys = counter.keys(option, rows) + height - rows
+        heappush(waiting, (-min(-most, keys), rest, _ALL if rows == height else looks + 1, option))
+    return None
 
 
-def _rank(keys: int, option: tuple[Pair, ...]) -> tuple[object, ...]:
+def _rest(option: tuple[Pair, ...]) -> tuple[object, ...]:
+    """What decides between options with as many keys; no two options have the same."""
     return (
-        -keys,
         -min(pair.overlap.rank[0] for pair in option),
         len(option),
         sorted(_RANK[pair.by] for pair in option),
@@ -69,48 +86,17 @@ def _rank(keys: int, option: tuple[Pair, ...]) -> tuple[object, ...]:
 
 
 class _Counter:
-    """Counts distinct keys, each column coded once."""
+    """Counts distinct keys, each only once."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
-        self._codes: dict[int, tuple[Any, int]] = {}
         self._counts: dict[tuple[int, ...], int] = {}
 
-    def codes(self, pair: Pair) -> tuple[Any, int]:
-        made = self._codes.get(pair.reference)
-        if made is None:
-            made = self._codes[pair.reference] = self.bench.key_codes(pair.reference, pair.candidate)
-        return made
-
-    def bound(self, option: tuple[Pair, ...], height: int) -> int:
-        """No option can have more distinct keys than this."""
-        product = 1
-        for pair in option:
-            product *= self.codes(pair)[1]
-        return min(height, product)
-
-    def keys(self, option: tuple[Pair, ...]) -> int:
-        if len(option) == 1:
-            return self.codes(option[0])[1]
-        key = tuple(pair.reference for pair in option)
+    def keys(self, option: tuple[Pair, ...], height: int) -> int:
+        """How many keys the first `height` reference rows have."""
+        key = (height, *(pair.reference for pair in option))
         count = self._counts.get(key)
         if count is None:
-            (left, _), (right, width) = self.codes(option[0]), self.codes(option[1])
-            count = self._counts[key] = _couples(left, right, width)
+            places = [(pair.reference, pair.candidate) for pair in option]
+            count = self._counts[key] = self.bench.key_count(places, height)
         return count
-
-
-def _couples(left: Any, right: Any, width: int) -> int:
-    """How many different couples of codes there are."""
-    if isinstance(left, list):
-        return len({a * width + b for a, b in zip(left, right, strict=True)})
-    import numpy as np
-
-    codes = left * width + right
-    size = int(codes.max()) + 1
-    if size <= 16 * len(codes):
-        seen = np.zeros(size, dtype=bool)
-        seen[codes] = True
-        return int(np.count_nonzero(seen))
-    codes.sort()
-    return 1 + int(np.count_nonzero(codes[1:] != codes[:-1]))

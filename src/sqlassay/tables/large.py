@@ -6,20 +6,22 @@ behind the words, and columns in which two values share a word are compared cell
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sqlassay.records.relation import Relation
-from sqlassay.tables.agreed import agreed, all_near, reach
+from sqlassay.tables import shares
+from sqlassay.tables.agreed import agreed, all_near
 from sqlassay.tables.arrow import has_polars
 from sqlassay.tables.close_rows import rows_close
 from sqlassay.tables.coding import NeedsCells, vectors_of
 from sqlassay.tables.encode import Coercions, Meeting, Table, tables_of
 from sqlassay.tables.overlap import Overlap
-from sqlassay.tables.places import Numbers, Words, ascending, inverted
+from sqlassay.tables.places import Words, ascending, inverted, starts
 from sqlassay.tables.rows import Bench, Plan
 from sqlassay.tables.tolerance import Agreement
 from sqlassay.tables.vectors import Vector, any_may_coerce, mix, row_words, same_bag, same_values
@@ -129,45 +131,42 @@ class LargeBench(Bench):
     def distinct_count(self, side: int, position: int) -> int:
         return len(self.vectors[side][position].distinct)
 
-    def may_meet(self, i: int, j: int) -> bool:
+    def overlap_limits(
+        self, left: Sequence[int], right: Sequence[int], threshold: Fraction
+    ) -> Iterator[tuple[float, int, int]]:
+        here, there = ([self.vectors[side][p] for p in places] for side, places in ((0, left), (1, right)))
+        limits = shares.limits(here, there, threshold, exact=self.agree.exact)
+        for row, column in np.argwhere(limits >= float(threshold)).tolist():
+            yield float(limits[row, column]), left[row], right[column]
+
+    def overlap_sample(self, i: int, j: int) -> float:
         one, two = self.vectors[0][i], self.vectors[1][j]
-        return one.nature == two.nature or bool(one.nulls.any() and two.nulls.any())
+        if self.meeting(i, j).tolerant:
+            return shares.near_sample(one, two, self.agree)
+        return shares.sample(one.distinct, two.distinct)
 
     def overlap(self, i: int, j: int) -> Overlap:
         one, two = self.vectors[0][i], self.vectors[1][j]
-        common = _common(one.distinct, two.distinct)
-        here = there = common
+        here = there = common = shares.common(one.distinct, two.distinct)
         if self.meeting(i, j).tolerant and (common < len(one.distinct) or common < len(two.distinct)):
-            finite = _common_numbers(one.levels, two.levels)
-            here += self._near(one.levels, two.levels) - finite
-            there += self._near(two.levels, one.levels) - finite
+            finite = shares.common(one.levels, two.levels)
+            here += shares.near(one.levels, two.levels, self.agree) - finite
+            there += shares.near(two.levels, one.levels, self.agree) - finite
         return Overlap(
             reference=len(one.distinct), candidate=len(two.distinct), reference_hits=here, candidate_hits=there
         )
-
-    def _near(self, levels: Numbers, others: Numbers) -> int:
-        """How many of the distinct numbers agree with some of the others."""
-        if not len(levels) or not len(others):
-            return 0
-        far = reach(self.agree, levels, levels) * (1 + 1e-6)
-        start, stop = np.searchsorted(others, levels - far), np.searchsorted(others, levels + far, side="right")
-        found = np.zeros(len(levels), dtype=bool)
-        step = 0
-        while True:
-            places = np.flatnonzero(~found & (start + step < stop))
-            if not len(places):
-                return int(found.sum())
-            found[places] = agreed(self.agree, levels[places], others[start[places] + step])
-            step += 1
 
     def words(self, side: int, position: int, *, nulls: bool) -> Words:
         vector = self.vectors[side][position]
         return vector.nulls.astype(np.uint64) if nulls else vector.words
 
-    def key_codes(self, i: int, j: int) -> tuple[NDArray[np.int64], int]:
-        del j
-        vector = self.vectors[0][i]
-        return np.searchsorted(vector.distinct, vector.words), len(vector.distinct)
+    def key_count(self, pairs: Sequence[tuple[int, int]], height: int) -> int:
+        columns = [self.vectors[0][i] for i, _ in pairs]
+        if len(columns) == 1 and height == len(columns[0].words):
+            return len(columns[0].distinct)
+        words = row_words([column.words[:height] for column in columns], height)
+        words.sort()
+        return int(np.count_nonzero(starts(words)))
 
     def largest_fraction(self) -> float:
         vectors = [vector for side in self.vectors for vector in side if vector.numbers is not None]
@@ -189,18 +188,3 @@ class LargeBench(Bench):
             both = np.isfinite(a) & np.isfinite(b)
             same[open_[both]] = agreed(self.agree, a[both], b[both])
         return same
-
-
-def _common(one: Words, two: Words) -> int:
-    """How many words occur in both ascending arrays of distinct words."""
-    if len(one) > len(two):
-        one, two = two, one
-    if not len(one):
-        return 0
-    places = np.searchsorted(two, one)
-    places[places == len(two)] = 0
-    return int(np.count_nonzero(two[places] == one))
-
-
-def _common_numbers(one: NDArray[np.float64], two: NDArray[np.float64]) -> int:
-    return len(np.intersect1d(one, two, assume_unique=True))

@@ -6,10 +6,11 @@ Specification section 5.3: by origin, by expression, by values under two guards,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from heapq import heapify, heappop, heappush
 from typing import Final
 
 from sqlassay.tables.overlap import Overlap
@@ -24,6 +25,16 @@ class By(StrEnum):
     EXPRESSION = "expression"
     VALUES = "values"
     CONSTANT = "constant"
+
+
+_Rank = tuple[float, float, bool, bool, bool]
+_Option = tuple[_Rank, int, int, int]
+"""How good a pair is or could be, the pair, and how closely it was looked at."""
+
+_KNOWN: Final = 2
+"""Looks after which a pair is known."""
+_UNKNOWN: Final = (-3.0, False, False, False)
+"""The rest of a rank that could be any: before every rank that is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +110,7 @@ class _Pairing:
                 if key is not None:
                     known.setdefault(key, []).append(position)
         for key in here.keys() & there.keys():
-            self._take([(i, j) for i in here[key] for j in there[key]], by)
+            self._take([(1.0, i, j) for i in here[key] for j in there[key]], by, None)
 
     def _overlap(self, i: int, j: int) -> Overlap:
         known = self._overlaps.get((i, j))
@@ -108,39 +119,50 @@ class _Pairing:
         return known
 
     def _by_values(self) -> None:
-        bench = self.bench
-        top, bottom = self.threshold.numerator, self.threshold.denominator
-        right = [(j, bench.distinct_count(1, j)) for j in sorted(self.right)]
-        options = []
-        for i in sorted(self.left):
-            count = bench.distinct_count(0, i)
-            if count < 2:
-                continue
-            for j, other in right:
-                if top and not bench.may_meet(i, j):
-                    continue
-                if not bench.meeting(i, j).tolerant and min(count, other) * bottom < top * max(count, other):
-                    continue
-                if self._overlap(i, j).reaches(self.threshold):
-                    options.append((i, j))
-        self._take(options, By.VALUES)
+        left, right = sorted(self.left), sorted(self.right)
+        self._take(self.bench.overlap_limits(left, right, self.threshold), By.VALUES, self.threshold)
 
-    def _take(self, options: list[tuple[int, int]], by: By) -> None:
-        """Best first; a pair that only the lowest index decides is ambiguous."""
-        ranked = sorted((self._rank(i, j), i, j) for i, j in options)
-        for place, (rank, i, j) in enumerate(ranked):
+    def _take(self, options: Iterable[tuple[float, int, int]], by: By, threshold: Fraction | None) -> None:
+        """Best first; a pair that only the lowest index decides is ambiguous.
+
+        `options` come with the most that the smaller share of a pair can be. A pair is looked at more closely only
+        when nothing is left that could be better; then it goes back to its place.
+        """
+        waiting = [((-limit, *_UNKNOWN), i, j, 0) for limit, i, j in options]
+        heapify(waiting)
+        while waiting and self.left and self.right:
+            rank, i, j, looks = heappop(waiting)
             if i not in self.left or j not in self.right:
                 continue
-            rivals = False
-            for other, k, m in ranked[place + 1 :]:
-                if other != rank:
-                    break
-                if (k == i) != (m == j) and k in self.left and m in self.right:
-                    rivals = True
-                    break
-            self._pair(i, j, by, ambiguous=rivals)
+            if looks < _KNOWN:
+                closer = self._look(i, j, looks, threshold)
+                if closer is not None:
+                    heappush(waiting, closer)
+                continue
+            equals = [(i, j)]
+            while waiting and waiting[0][0] == rank:
+                equals.append(heappop(waiting)[1:3])
+            self._settle(equals, by)
 
-    def _rank(self, i: int, j: int) -> tuple[float, float, bool, bool, bool]:
+    def _look(self, i: int, j: int, looks: int, threshold: Fraction | None) -> _Option | None:
+        """A pair with what one more look tells of it; None when it does not reach the threshold."""
+        if looks == 0 and self.bench.large:
+            limit = self.bench.overlap_sample(i, j)
+            return None if threshold is not None and limit < threshold else ((-limit, *_UNKNOWN), i, j, 1)
+        if threshold is not None and not self._overlap(i, j).reaches(threshold):
+            return None
+        return self._rank(i, j), i, j, _KNOWN
+
+    def _settle(self, equals: Sequence[tuple[int, int]], by: By) -> None:
+        """Make pairs of options that only their indices tell apart, lowest first."""
+        for place, (i, j) in enumerate(equals):
+            if i in self.left and j in self.right:
+                rivals = any(
+                    (k == i) != (m == j) and k in self.left and m in self.right for k, m in equals[place + 1 :]
+                )
+                self._pair(i, j, by, ambiguous=rivals)
+
+    def _rank(self, i: int, j: int) -> _Rank:
         least, total = self._overlap(i, j).rank
         suggested = self.suggested is not None and self.suggested[i] == j
         equal = names_equal(self.left_names[i], self.right_names[j])

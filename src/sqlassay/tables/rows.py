@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlassay.records.relation import Relation
@@ -53,6 +54,9 @@ def bench_of(reference: Relation, candidate: Relation, *, plan: Plan, agree: Agr
     return Bench(left, right, plan=plan, agree=agree, coercions=coercions)
 
 
+_PLAIN: Final = Meeting()
+
+
 class Bench:
     """Both tables with the rule to compare them by; meetings of column pairs are decided once."""
 
@@ -65,6 +69,7 @@ class Bench:
         self.plan, self.agree, self.coercions = plan, agree, coercions
         self._meetings: dict[tuple[int, int], Meeting] = {}
         self._codes: dict[Any, int] = {}
+        self._keys: dict[tuple[int, str], list[int]] = {}
 
     @property
     def optional(self) -> int:
@@ -111,9 +116,30 @@ class Bench:
         """How many values a column of the reference (0) or the candidate (1) has, NULL among them."""
         return len((self.candidate if side else self.reference)[position].distinct)
 
-    def may_meet(self, i: int, j: int) -> bool:
-        """Whether two columns can have a value in common at all."""
-        return may_meet(self.reference[i], self.candidate[j])
+    def overlap_limits(
+        self, left: Sequence[int], right: Sequence[int], threshold: Fraction
+    ) -> Iterator[tuple[float, int, int]]:
+        """The pairs whose smaller share of common values may reach a threshold, with the most that it can be.
+
+        Reference columns with less than two values are left out.
+        """
+        top, bottom = threshold.numerator, threshold.denominator
+        others = [(j, self.distinct_count(1, j)) for j in right]
+        for i in left:
+            count = self.distinct_count(0, i)
+            if count < 2:
+                continue
+            for j, other in others:
+                if top and not may_meet(self.reference[i], self.candidate[j]):
+                    continue
+                small, great = (count, other) if count < other else (other, count)
+                meeting = self.meeting(i, j)
+                if meeting.tolerant or small * bottom >= top * great:
+                    yield small / great if meeting == _PLAIN else 1.0, i, j
+
+    def overlap_sample(self, i: int, j: int) -> float:
+        """The most that the smaller share of common values can be by a sample of them."""
+        return min(self.overlap(i, j).rank)
 
     def overlap(self, i: int, j: int) -> Overlap:
         """How far two columns hold the same values."""
@@ -129,11 +155,21 @@ class Bench:
         codes = self._codes
         return np.fromiter((codes.setdefault(c, len(codes) + 2) for c in cells), dtype=np.uint64, count=len(cells))
 
-    def key_codes(self, i: int, j: int) -> tuple[Sequence[int] | NDArray[np.int64], int]:
-        """The reference column coded 0.. by value, and how many codes there are."""
-        known: dict[Any, int] = {}
-        cells = self.reference[i].form(self.meeting(i, j).form)
-        return [known.setdefault(cell, len(known)) for cell in cells], len(known)
+    def key_count(self, pairs: Sequence[tuple[int, int]], height: int) -> int:
+        """How many different keys the first `height` reference rows have in one column pair or two."""
+        columns = [self._coded(i, j) for i, j in pairs]
+        if len(columns) == 1:
+            return len(set(columns[0][:height]))
+        return len(set(zip(columns[0][:height], columns[1][:height], strict=True)))
+
+    def _coded(self, i: int, j: int) -> list[int]:
+        """The reference column coded by value."""
+        form = self.meeting(i, j).form
+        made = self._keys.get((i, form))
+        if made is None:
+            known: dict[Any, int] = {}
+            made = self._keys[i, form] = [known.setdefault(cell, len(known)) for cell in self.reference[i].form(form)]
+        return made
 
     def largest_fraction(self) -> float:
         """The largest magnitude of a number in a table that holds other numbers than integers; 0 when none does."""

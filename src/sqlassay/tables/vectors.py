@@ -79,6 +79,11 @@ class Vector:
     def has_nulls(self) -> bool:
         return bool(self.nulls.any())
 
+    @property
+    def counts(self) -> bool:
+        """Whether it is a column of numbers."""
+        return self.counted is not None
+
     @cached_property
     def total(self) -> int:
         """The sum of the words: columns with different sums hold different values."""

@@ -6,16 +6,19 @@ import random
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import slow_tables as slow
+import strategies
 from sqlassay.records.case import Tolerance
 from sqlassay.records.relation import Column, Kind, Relation
+from sqlassay.records.value import Ceiling
 from sqlassay.tables.comparison import Comparison
-from sqlassay.tables.exact import _Verdict
+from sqlassay.tables.exact import _Verdict, compare_tables
 from sqlassay.tables.quick import plain_verdict
 from sqlassay.tables.rule import Cut, Facts, Links, Order, TableRule
 
@@ -207,3 +210,38 @@ def test_columns_whose_kind_has_rules_of_its_own_are_looked_at_closely(cell: str
     other = Relation(columns=(own,), rows=[(cell,)])
     assert plain_verdict(plain, other, TableRule()) is None
     assert plain_verdict(other, plain, TableRule()) is None
+
+
+_WIDE = (
+    st.sampled_from([9_999_999.5, 10_000_000.0, 10_000_000.0105, 10_000_000.021, 1e9, 1e9 + 0.5, 1e9 + 2]),
+    st.sampled_from([20_000_000, 20_000_000.015, Decimal("20000000.03"), None]),
+    *strategies.COLUMNS,
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(both=strategies.pairs(kinds=_WIDE), tolerance=st.sampled_from(TOLERANCES))
+def test_ending_early_changes_nothing(both: Any, tolerance: Tolerance) -> None:
+    """A column that fits nowhere, and numbers too small for a billionth to matter, end the search and nothing else."""
+    left, right = both
+    rule = TableRule(tolerance=tolerance)
+    found = compare_tables(left.relation, right.relation, rule)
+    with (
+        mock.patch("sqlassay.tables.exact._Verdict._stranded", return_value=False),
+        mock.patch("sqlassay.tables.exact.known_of", return_value=mock.Mock(largest=float("inf"))),
+    ):
+        assert _closely(left.relation, right.relation, rule) == found or len(left.rows) != len(right.rows)
+
+
+@pytest.mark.parametrize(
+    ("number", "gap", "by_a_hair"),
+    [(1e9, 0.5, True), (10_500_000.0, 0.0104, True), (9_000_000.0, 0.0104, False), (5.0, 0.0104, False)],
+)
+@pytest.mark.parametrize("small", [5.5, None])
+def test_a_billionth_of_a_large_number_is_more_than_the_rule_allows(
+    number: float, gap: float, by_a_hair: bool, small: float | None
+) -> None:
+    for one, two in ((number, number + gap), (number + gap, number)):
+        found = compare_tables(_table([(one, "x"), (small, "y")]), _table([(two, "x"), (small, "y")]), TableRule())
+        assert not found.exact
+        assert found.ceilings == ({Ceiling.DECIDED_BY_TOLERANCE} if by_a_hair else set())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from sqlassay.records.value import Ceiling
 
@@ -22,6 +23,10 @@ class Comparison:
     same_rows: bool
     assignment: tuple[int | None, ...] | None = None
     ceilings: frozenset[Ceiling] = frozenset()
+
+
+DIFFERENT: Final = Comparison(exact=False, by_position=False, with_extra=False, same_rows=False)
+"""Results that nothing could make the same, and nothing more to say of it."""
 
 
 @lru_cache(maxsize=512)

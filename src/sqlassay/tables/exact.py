@@ -12,8 +12,9 @@ from typing import Final
 from sqlassay.records.relation import Column, Relation, Row
 from sqlassay.records.value import Ceiling
 from sqlassay.tables.columns import ColumnTies, Compatibility, names_cross
-from sqlassay.tables.comparison import Comparison
+from sqlassay.tables.comparison import DIFFERENT, Comparison
 from sqlassay.tables.encode import Table, tables_of
+from sqlassay.tables.quick import known_of
 from sqlassay.tables.quick import plain_verdict as _quick
 from sqlassay.tables.rows import Bench, Plan, bench_of, rows_equal
 from sqlassay.tables.rule import Order, TableRule
@@ -33,6 +34,8 @@ def compare_tables(reference: Relation, candidate: Relation, rule: TableRule = T
     >>> verdict.exact, verdict.by_position, verdict.assignment
     (True, False, (1, 0))
     """
+    if reference.height != candidate.height:
+        return DIFFERENT
     return _quick(reference, candidate, rule) or _Verdict(reference, candidate, rule).comparison()
 
 
@@ -62,8 +65,6 @@ class _Verdict:
         return Compatibility(bench, self.ties.permitted)
 
     def comparison(self) -> Comparison:
-        if self.gold_height != self.right.height:
-            return Comparison(exact=False, by_position=False, with_extra=False, same_rows=False)
         assignment = self._decide(self.fit)
         exact = assignment is not None
         crossed = self.crossed
@@ -114,6 +115,8 @@ class _Verdict:
             return _spread(kept, order, self.left.width)
         if whole and all(self.ties.permitted(i, i) for i in kept) and self._equal(fit, kept, kept):
             return kept
+        if self._stranded(fit, kept):
+            return None
         natural = self.ties.natural(kept)
         if natural is not None and (not whole or natural != list(kept)) and self._confirm(fit, kept, natural):
             return _spread(kept, natural, self.left.width)
@@ -129,6 +132,13 @@ class _Verdict:
             confirm=lambda order: self._confirm(fit, kept, order),
         )
         return None if found is None else _spread(kept, found, self.left.width)
+
+    def _stranded(self, fit: Compatibility, kept: Sequence[int]) -> bool:
+        """Whether the first column that cannot stay in its place has no other: the usual wrong answer, told early."""
+        for i in kept:
+            if i >= self.right.width or not fit(i, i):
+                return not any(fit(i, j) for j in range(self.right.width))
+        return False
 
     def _equal(self, fit: Compatibility, kept: Sequence[int], order: Sequence[int]) -> bool:
         pairs = list(zip(kept, order, strict=True))
@@ -223,7 +233,11 @@ class _Verdict:
 
     def _hair_is_wider(self) -> bool:
         """Whether a billionth of some number is more than the rule allows, so that it could accept what the rule did
-        not; with guarded and plain rules only very large numbers do."""
+        not; with guarded and plain rules only very large numbers do, on both sides."""
+        if self.reference.arrow is None and not self.rule.order.cuts:
+            largest = known_of(self.reference).largest
+            if 1e-9 * largest * (1 + 1e-6) <= self.agree.narrow:
+                return False
         return 1e-9 * self.bench.largest_fraction() > self.agree.narrow
 
 

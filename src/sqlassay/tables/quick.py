@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
+from math import inf
 from typing import Any, Final
 from uuid import UUID
 from weakref import WeakKeyDictionary
@@ -75,7 +76,8 @@ class Known:
     `trusted` says whether `==` with its cells can be believed at all. `bits` are the columns that hold ones and zeros
     (a boolean is `==` to those), `places` the rows and columns of these, where they are few. `large` are columns whose
     numbers are too large for floats to meet them, `mixed` those where floats and decimals must not meet unless the
-    tolerance forgives it; both with the types that may.
+    tolerance forgives it; both with the types that may. `largest` is the magnitude of its largest number, infinite
+    where that was not looked for.
     """
 
     __slots__ = (
@@ -86,6 +88,7 @@ class Known:
         "bits",
         "heads",
         "large",
+        "largest",
         "mixed",
         "places",
         "rows",
@@ -100,6 +103,7 @@ class Known:
         self.bits: list[int] = []
         self.large: list[tuple[int, _Types]] = []
         self.mixed: list[tuple[int, _Types]] = []
+        self.largest = 0.0
         self.places: list[tuple[int, int]] | None = []
         self._set: set[Row] | None = None
         self._bag: dict[Row, int] | None = None
@@ -108,6 +112,8 @@ class Known:
         columns: list[Sequence[Any]] = list(zip(*self.rows, strict=True))
         self.trusted = bool(self.heads) and not any(kind in _OWN_RULES for _, kind in self.heads)
         self.trusted = self.trusted and all(self._trust(position, cells) for position, cells in enumerate(columns))
+        if not self.trusted:
+            self.largest = inf
         self.single = len(self.rows) == 1 or (len(columns) == 1 and self.trusted and len(set(columns[0])) == 1)
         self.verdict = as_they_stand(len(self.heads), empty=not self.rows, single=self.single, crossed=False)
 
@@ -127,12 +133,16 @@ class Known:
         if not values.isdisjoint(_BITS):
             self._remember_bits(position, cells)
         sizes = [abs(value) for value in values if value]
-        if sizes and max(sizes) >= _MOST:
+        if not sizes:
+            return True
+        if max(sizes) >= _MOST:
+            self.largest = inf
             self.large.append((position, _WHOLE))
             return float not in types
         if float in types or Decimal in types:
             self.mixed.append((position, _SOUND - ({Decimal} if float in types else {float})))
-        return not sizes or min(sizes) >= _LEAST
+        self.largest = max(self.largest, float(max(sizes)))
+        return min(sizes) >= _LEAST
 
     def _remember_bits(self, position: int, cells: Sequence[Any]) -> None:
         self.bits.append(position)

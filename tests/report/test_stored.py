@@ -74,7 +74,10 @@ def test_twins_are_the_same_whether_golds_are_read_again_or_not(tmp_path: Path) 
     (tmp_path / "cases.json").write_text(json.dumps(config.pop("cases")), encoding="utf-8")
     folder = sqlassay.run({**config, "cases": str(tmp_path / "cases.json")}).folder
     read_again = twins_of(folder, {case.id: case for case in folder.cases()})
-    assert read_again["one"] == {"same"}
-    assert read_again["typo"] == {"typo again", "near"}
-    assert read_again["broken"] == {"broken too"}
-    assert summary_of(folder).per_case.twins == read_again
+    groups = {
+        frozenset({"one", "same"}),
+        frozenset({"typo", "typo again", "near"}),
+        frozenset({"broken", "broken too"}),
+    }
+    assert set(read_again) == groups
+    assert set(summary_of(folder).per_case.twins) == groups

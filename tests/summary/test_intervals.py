@@ -82,8 +82,9 @@ def test_bootstrap_is_the_same_for_any_memory_limit(monkeypatch: pytest.MonkeyPa
 
 
 def test_twins_of_twins_share_a_cluster() -> None:
-    twins = {"a": frozenset({"b"}), "b": frozenset({"a", "c"}), "c": frozenset({"b"}), "d": frozenset({"gone"})}
+    twins = [frozenset("ab"), frozenset("bc"), frozenset({"d", "gone"}), frozenset({"gone", "too"})]
     assert clusters(["d", "c", "a", "b"], twins) == [0, 1, 1, 1]
+    assert clusters([], twins) == []
 
 
 def test_paired_difference_sees_a_shift_and_no_shift() -> None:

@@ -119,7 +119,7 @@ def test_people_and_scorer_agree_by_cause(page: Any, runs: Path, start: Callable
     # Both say pass once and fail once; Ana alone calls a failure a pass: (2/3 - 4/9) / (1 - 4/9).
     assert "2 of 3 reviewed verdicts were called right; Cohen's kappa 0.40" in card.inner_text()
     rows = [row.split("\t") for row in card.locator("tbody tr").all_inner_texts()]
-    assert rows == [["passed", "1", "1"], ["wrong values", "2", "1"]]
+    assert rows == [["passed", "1", "1", "0.40\nn 3"], ["wrong values", "2", "1", "0.40\nn 3"]]
 
 
 def test_the_trend_of_any_metric(page: Any, summed: Path, start: Callable[..., Server]) -> None:

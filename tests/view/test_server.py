@@ -246,7 +246,8 @@ def test_agreement_counts_the_last_word_of_each_person() -> None:
     found = reviews.agreement_of(listed)
     assert found is not None
     assert (found.n, found.agreed) == (3, 2)
-    assert found.by_bucket == (("passed", 1, 1), ("wrong_values", 2, 1))
+    counts = [(each.bucket, each.reviewed, each.right) for each in found.by_bucket]
+    assert counts == [("passed", 1, 1), ("wrong_values", 2, 1)]
     assert reviews.agreement_of([]) is None
 
 
@@ -262,3 +263,15 @@ def test_kappa_by_the_textbook(pairs: list[tuple[bool, bool]]) -> None:
         assert found.kappa is None
     else:
         assert found.kappa == pytest.approx((observed - chance) / (1 - chance))
+
+
+def test_agreement_by_cause_says_what_it_cannot_say() -> None:
+    right = [Judged(scorer=False, person=False, bucket="sql_error")] * 2
+    alone = agreement(right).by_bucket[0]
+    assert (alone.kappa, alone.why) == (None, "nothing else was reviewed, and all of it was called right")
+    unexplained = Judged(scorer=True, person=False)
+    passed, cause = agreement([unexplained, *right]).by_bucket
+    assert (passed.kappa, passed.n) == (0.0, 3)
+    assert (cause.kappa, cause.n) == (None, 2), "why people fail a case that passed is not known"
+    wrong = agreement([*right, Judged(scorer=False, person=True, bucket="sql_error")]).by_bucket[0]
+    assert (wrong.reviewed, wrong.right, wrong.kappa) == (3, 2, 0.0)

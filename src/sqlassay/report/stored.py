@@ -33,13 +33,13 @@ def planned_trials(manifest: Manifest, cases: Mapping[str, Case]) -> Iterator[Tr
 
 def twins_of(
     folder: RunFolder, cases: Mapping[str, Case], *, canonical: Mapping[str, str] | None = None
-) -> Mapping[str, frozenset[str]]:
-    """Which cases of the run have equivalent golds, by the schemas kept in the folder.
+) -> tuple[frozenset[str], ...]:
+    """The ids of cases with equivalent golds, group by group, by the schemas kept in the folder.
 
     `canonical` has the canonical text of the gold of cases that accept only one, where scoring has already read it;
     the other golds are read here.
     """
-    from sqlassay.sql.twins import twins_by_text
+    from sqlassay.sql.twins import twin_groups
 
     known = {} if canonical is None else canonical
     texts: dict[str, tuple[str | None, ...]] = {}
@@ -49,7 +49,7 @@ def twins_of(
             texts[case.id] = (known[case.id],)
         elif case.gold_sql:
             unread.append(case)
-    return twins_by_text(cases.values(), texts | _read_golds(folder, unread))
+    return twin_groups(cases.values(), texts | _read_golds(folder, unread))
 
 
 def _read_golds(folder: RunFolder, cases: Sequence[Case]) -> dict[str, tuple[str | None, ...]]:

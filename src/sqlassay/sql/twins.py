@@ -24,8 +24,12 @@ def twins(cases: Iterable[Case], understandings: Mapping[str, Sequence[Comprehen
     >>> twins(cases, {name: (understand(sql, shop),) for name, sql in golds.items()})["x"]
     frozenset({'y'})
     """
-    texts = {name: tuple(map(twin_text, read)) for name, read in understandings.items()}
-    return twins_by_text(cases, texts)
+    listed = list(cases)
+    found: dict[str, frozenset[str]] = {case.id: frozenset() for case in listed}
+    for group in twin_groups(listed, {name: tuple(map(twin_text, read)) for name, read in understandings.items()}):
+        for name in group:
+            found[name] |= group - {name}
+    return found
 
 
 def twin_text(understood: Comprehension | None) -> str | None:
@@ -34,24 +38,16 @@ def twin_text(understood: Comprehension | None) -> str | None:
     return understood.canonical if known and isinstance(understood, Understanding) else None
 
 
-def twins_by_text(cases: Iterable[Case], texts: Mapping[str, Sequence[str | None]]) -> Mapping[str, frozenset[str]]:
-    """`twins` where the `twin_text` of each case's accepted gold queries is known already."""
-    listed = list(cases)
+def twin_groups(cases: Iterable[Case], texts: Mapping[str, Sequence[str | None]]) -> tuple[frozenset[str], ...]:
+    """The ids of cases that share a gold query, two or more each, where the `twin_text` of every gold is known already.
+
+    A case that accepts several queries may be in several groups. Says the same as `twins` in as many steps as there
+    are golds, however many cases ask for the same thing.
+    """
     groups: dict[tuple[str | None, str], set[str]] = defaultdict(set)
-    keys: dict[str, set[tuple[str | None, str]]] = {}
-    for case in listed:
+    for case in cases:
         read = texts.get(case.id, ())
-        keys[case.id] = set()
         for i, sql in enumerate(case.gold_sql):
             known = read[i] if i < len(read) else None
-            key = (case.database, " ".join(sql.split()) if known is None else known)
-            keys[case.id].add(key)
-            groups[key].add(case.id)
-    found: dict[str, frozenset[str]] = {}
-    for case in listed:
-        others: set[str] = set()
-        for key in keys[case.id]:
-            others |= groups[key]
-        others.discard(case.id)
-        found[case.id] = frozenset(others)
-    return found
+            groups[case.database, " ".join(sql.split()) if known is None else known].add(case.id)
+    return tuple(frozenset(group) for group in groups.values() if len(group) > 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,8 +34,8 @@ from sqlassay.summary.table import CaseTable
 Digests = Callable[[TrialKey], tuple[str | None, str | None]]
 """Digests of the gold and the candidate result of a trial, None where a side has none."""
 
-Twins = Mapping[str, frozenset[str]]
-"""Case id to the ids of its twins."""
+Twins = Collection[frozenset[str]]
+"""Groups of ids of cases that ask for the same thing."""
 
 NOT_FROM_QUERY = frozenset(
     {
@@ -79,7 +79,7 @@ def summarise(
             missing[key.case_id] += 1
     run.table.lack(sorted(missing.items()))
     run.table.close()
-    known = (twins() if callable(twins) else twins) or {}
+    known = tuple((twins() if callable(twins) else twins) or ())
     ids = sorted(run.table.ids)
     estimator = Estimator(run.table, clusters_of=dict(zip(ids, clusters(ids, known), strict=True)), seed=seed)
     metrics = estimator.estimate()

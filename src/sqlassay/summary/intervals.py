@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ def wilson(hits: float, n: float, *, z: float = Z95) -> tuple[float, float]:
     return low, high
 
 
-def clusters(ids: Sequence[str], twins: Mapping[str, frozenset[str]]) -> list[int]:
-    """The cluster of each id, numbered in order of first appearance: an id and its twins share one.
+def clusters(ids: Sequence[str], twins: Iterable[frozenset[str]]) -> list[int]:
+    """The cluster of each id, numbered in order of first appearance: the ids of a group of twins share one.
 
     Being a twin is taken as transitive, so that clusters never overlap.
 
-    >>> clusters(["a", "b", "c"], {"a": frozenset({"c"})})
+    >>> clusters(["a", "b", "c"], [frozenset({"a", "c"})])
     [0, 1, 0]
     """
     known = set(ids)
@@ -61,10 +61,10 @@ def clusters(ids: Sequence[str], twins: Mapping[str, frozenset[str]]) -> list[in
             name = parent[name]
         return name
 
-    for name in ids:
-        for other in twins.get(name, ()):
-            if other in known:
-                parent[root(name)] = root(other)
+    for group in twins:
+        there = list(group & known)
+        for name in there[1:]:
+            parent[root(name)] = root(there[0])
     numbers: dict[str, int] = {}
     return [numbers.setdefault(root(name), len(numbers)) for name in ids]
 

@@ -175,7 +175,8 @@ class CaseValues:
     values: Mapping[str, Mapping[str, float]]
     cases: Mapping[str, Case] = field(default_factory=dict)
     tables: Mapping[str, int] = field(default_factory=dict)
-    twins: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    twins: tuple[frozenset[str], ...] = ()
+    """Groups of ids of cases that ask for the same thing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,9 +72,10 @@ def serve(
     token: str | None = None,
     announce: Callable[[str], None] = print,
 ) -> None:
-    """Answer until interrupted; `announce` is told the address once."""
+    """Answer until interrupted; `announce` is told the address once. The newest run is read while nobody asks yet."""
     with make_server(runs, host=host, port=port, token=token) as server:
         announce(server.url)
+        threading.Thread(target=server.store.open_newest, daemon=True).start()
         try:
             server.serve_forever()
         except KeyboardInterrupt:

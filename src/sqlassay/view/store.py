@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlassay.archive.run_folder import RunFolder, runs_in
+from sqlassay.errors import Culprit, Fault, capture
 from sqlassay.records.run import RunState, TrialKey
 from sqlassay.report import payload
 from sqlassay.report.model import CaseRow, Report
@@ -81,6 +82,12 @@ class Store:
             while len(self._opened) > self._keep:
                 self._opened.pop(next(iter(self._opened)))
             return opened
+
+    def open_newest(self) -> Opened | None:
+        """The report of the newest run; None where there is none or it cannot be read."""
+        there = runs_in(self.runs)
+        opened = capture(lambda: self.open(there[-1].path.name), culprit=Culprit.US) if there else None
+        return None if isinstance(opened, Fault) else opened
 
     def details(self, opened: Opened, key: TrialKey) -> dict[str, Any] | None:
         """One trial as the page shows it; results are read one at a time."""

@@ -98,8 +98,8 @@ function buildFilters() {
   const box = h("div", { class: "tools" });
   for (const [name, title, pick] of FILTERS) {
     const values = distinct(pick);
-    if (values.length < (name === "verdict" ? 1 : 2) && name !== "bucket" && name !== "ceiling" && name !== "stage" && name !== "check") continue;
-    if (!values.length) continue;
+    const tells = values.length > 1 || name === "verdict" || index.cases.some((c) => ![pick(c) ?? []].flat().length);
+    if (!values.length || !tells) continue;
     box.append(h("label", null, title, h("select", { name, onchange: (/** @type {any} */ e) => refine((p) => put(p, name, e.target.value)) },
       h("option", { value: "" }, "all"), values.map((v) => h("option", { value: v }, v)))));
   }

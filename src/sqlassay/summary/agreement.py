@@ -51,7 +51,8 @@ def agreement(judged: Iterable[Judged]) -> Agreement:
     """Cohen's kappa between scorer and people on pass and fail, and by cause.
 
     >>> both = [Judged(scorer=True, person=True)] * 4 + [Judged(scorer=False, person=False, bucket="sql_error")] * 4
-    >>> found = agreement([*both, Judged(scorer=True, person=False), Judged(scorer=False, person=True, bucket="declined")])
+    >>> apart = [Judged(scorer=True, person=False), Judged(scorer=False, person=True, bucket="declined")]
+    >>> found = agreement([*both, *apart])
     >>> found.kappa
     0.6
     >>> [(each.bucket, each.reviewed, each.right, each.kappa) for each in found.by_bucket]

@@ -189,7 +189,9 @@ def _calls(
     unnamed: dict[str, list[Entry]] = {}
     for one in reversed(turn):
         if one.role == "tool" and one.reply_to:
-            replies[one.reply_to] = one
+            known = replies.get(one.reply_to)
+            if known is None or known.replaced is None or one.replaced is not None:
+                replies[one.reply_to] = one
         elif one.role == "tool":
             unnamed.setdefault(one.name or "", []).append(one)
     for one in turn:
@@ -199,8 +201,9 @@ def _calls(
                 reply = unnamed[request.tool].pop()
             draft = written.get(one.message_id or "") if len(one.requests) == 1 else None
             arguments = request.arguments
-            if reply is not None and reply.replaced is not None:
-                draft, arguments = draft or arguments, reply.replaced
+            used = None if reply is None else _used(reply.replaced, arguments)
+            if used is not None:
+                draft, arguments = draft or arguments, used
             yield Call(
                 tool=request.tool,
                 arguments=arguments,
@@ -210,6 +213,15 @@ def _calls(
                 written=draft if draft is not None and draft != arguments else None,
                 blocked=held and reply is None and tools.kind(request.tool) != "ask",
             )
+
+
+def _used(replaced: Mapping[str, Any] | None, arguments: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """What a call was made with, where its reply tells: the same arguments, or a single one under another name."""
+    if replaced is None or arguments is None or set(replaced) == set(arguments):
+        return replaced
+    if len(replaced) == len(arguments) == 1:
+        return dict(zip(arguments, replaced.values(), strict=True))
+    return None
 
 
 def _history(entries: Sequence[Entry]) -> Iterator[Message]:

@@ -77,10 +77,10 @@ class LangChainReader:
         """
         found = _read(loaded(payload))
         transcript = _transcript(found, self.tools, self.output)
-        given = [call for call in transcript.calls if _gives_structure(call, self.tools)]
+        given = [call for call in transcript.calls if gives_structure(call, self.tools)]
         sql = transcript.declared_sql
         extra = () if sql is None or not given else (Query(sql=sql, executed=False, tool=given[-1].tool),)
-        calls = tuple(call for call in transcript.calls if not _gives_structure(call, self.tools))
+        calls = tuple(call for call in transcript.calls if not gives_structure(call, self.tools))
         transcript = replace(transcript, calls=calls)
         return turn_of(transcript, self.tools, adapter=f"{self.name} {self.version}", extra=extra)
 
@@ -305,7 +305,7 @@ def _read_classic(payload: Mapping[str, Any]) -> _Read:
 def _transcript(found: _Read, tools: Toolbox, names: Mapping[str, tuple[str, ...]]) -> Transcript:
     interrupt = None
     if found.interrupts:
-        interrupt = next((text for text in map(_question, found.interrupts) if text), "")
+        interrupt = next((text for text in map(question_of, found.interrupts) if text), "")
     entries = joined(found.entries)
     transcript = transcript_of(
         entries,
@@ -323,7 +323,7 @@ def _transcript(found: _Read, tools: Toolbox, names: Mapping[str, tuple[str, ...
     return replace(transcript, usage=replace(transcript.usage, latency_s=found.latency_s))
 
 
-def _gives_structure(call: Call, tools: Toolbox) -> bool:
+def gives_structure(call: Call, tools: Toolbox) -> bool:
     """Whether a call is how the model hands over its structured answer: LangChain answers it itself."""
     said = None if call.outcome is None else text_or_none(call.outcome.content)
     return tools.kind(call.tool) is None and said is not None and said.startswith("Returning structured response")
@@ -338,16 +338,16 @@ def _printed_question(text: str) -> str | None:
         value = ast.literal_eval(printed[1])
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         return None
-    return _question({"value": value})
+    return question_of({"value": value})
 
 
-def _question(interrupt: Any) -> str | None:
+def question_of(interrupt: Any) -> str | None:
     """The words of an interrupt; one that asks to approve tool calls is described by its first request."""
     value = interrupt.get("value", interrupt) if isinstance(interrupt, Mapping) else interrupt
     if isinstance(value, str):
         return _printed_question(value) or value
     if isinstance(value, list):
-        return next((text for text in map(_question, value) if text), None)
+        return next((text for text in map(question_of, value) if text), None)
     for key in ("question", "query", "message", "description", "prompt", "text"):
         if isinstance(mapping(value).get(key), str):
             return str(value[key])

@@ -12,6 +12,7 @@ from typing import Any
 from sqlassay.agents.assemble import turn_of
 from sqlassay.agents.base import Reader
 from sqlassay.agents.dialogue import Ending, Entry, Request, transcript_of
+from sqlassay.agents.langchain import gives_structure
 from sqlassay.agents.langchain_messages import entry, is_message
 from sqlassay.agents.llama_index import ENGINE, SCHEMA_UNSEEN, response_transcript
 from sqlassay.agents.mcp import TOOLS as MCP_TOOLS
@@ -20,17 +21,18 @@ from sqlassay.agents.messages import (
     Transcript,
     loaded,
     mapping,
-    mappings,
+    shown,
     text_or_none,
     total,
     whole,
 )
-from sqlassay.agents.openai import typed_text
+from sqlassay.agents.otel_langchain import entries_of, final_text, interrupt_of, state_of
 from sqlassay.agents.otel_messages import heard, said
 from sqlassay.agents.otel_spans import Span, Trace, first, newest_trace, parsed, tool_or_agent_name
 from sqlassay.agents.otel_tools import of_tool, result_of, with_database
+from sqlassay.agents.pydantic_ai import deferred
 from sqlassay.agents.toolbox import Toolbox, toolbox
-from sqlassay.agents.typed_output import fields
+from sqlassay.agents.typed_output import TypedOutput, fields, read_output
 from sqlassay.errors import ExtractionError
 from sqlassay.records.case import Status
 from sqlassay.records.turn import StatusSource, Turn, Usage
@@ -83,11 +85,15 @@ class OtelReader:
         entries = list(self._entries(trace, models))
         final = next((span for span in reversed(trace.spans) if self._is_final(span) and not trace.path(span)), None)
         result = text_or_none(trace.root.attributes.get("final_result")) if trace.root is not None else None
-        answer = result if final is None else _text(result_of(final))
+        state = state_of(trace.root)
+        answer = result if final is None else shown(result_of(final))
+        answer = final_text(state) if answer is None else answer
+        typed = self._typed(parsed(answer), entries) or read_output(state.get("structured_response"), names=self.output)
         signal = None
         run = _run_result(trace.root)
         if run is not None:
-            answer = run[0] if run[0] is not None else answer
+            answer = shown(run[0]) if run[0] is not None else answer
+            typed = self._typed(parsed(run[0]), entries)
             if run[1] == "max_steps_error":
                 signal = Signal(status=Status.BUDGET_EXHAUSTED, source=StatusSource.FLAG)
         transcript = transcript_of(
@@ -96,8 +102,8 @@ class OtelReader:
             ending=Ending(
                 answer=answer,
                 exception=_exception(trace.root),
-                interrupt=_interrupt(trace.root),
-                typed=None if answer is None else typed_text(answer, self.output),
+                interrupt=interrupt_of(trace) or deferred(parsed(answer)),
+                typed=typed,
                 signal=signal,
                 ended=trace.root is not None and trace.root.end > 0,
             ),
@@ -106,8 +112,15 @@ class OtelReader:
         question = None if trace.root is None else _question(trace.root)
         calls = with_database(transcript.calls, trace, self.tools)
         calls = tuple(call for call in calls if self.tools.kind(call.tool) != "final")
+        calls = tuple(call for call in calls if not gives_structure(call, self.tools))
         found = replace(transcript, calls=calls, question=question or transcript.question)
         return _with_usage(found, trace)
+
+    def _typed(self, value: Any, entries: Sequence[Entry]) -> TypedOutput | None:
+        """What a result that is an object declares; the tool that gave it may carry its type's name."""
+        asked = (request.tool for one in reversed(entries) for request in one.requests if not one.path)
+        tool = next((name for name in asked if self.tools.kind(name) == "final"), "")
+        return read_output(value, type_name=tool.removeprefix("final_result").strip("_"), names=self.output)
 
     def _is_final(self, span: Span) -> bool:
         return span.kind == "tool" and self.tools.kind(tool_or_agent_name(span)) == "final"
@@ -124,7 +137,10 @@ class OtelReader:
                 yield Entry(role="user", text=question)
         tools = [span for span in trace.spans if span.kind == "tool"]
         pending: dict[tuple[str, tuple[str, ...]], deque[str]] = {}
-        open_ids: set[str] = set()
+        open_ids = {request.call_id for one in before[start + 1 :] for request in one.requests if request.call_id}
+        for one in before[start + 1 :]:
+            for request in one.requests:
+                pending.setdefault((request.tool, ()), deque()).append(str(request.call_id))
         answered: set[str] = set()
         for span in sorted([*models, *tools], key=lambda one: one.start):
             path = trace.path(span)
@@ -145,7 +161,8 @@ class OtelReader:
                     answered.add(one.reply_to or "")
                     yield one
         if outer:
-            yield from (one for one in heard(outer[-1]) if one.role == "tool" and one.reply_to in open_ids - answered)
+            told = [*heard(outer[-1]), *entries_of(state_of(trace.root))]
+            yield from (one for one in told if one.role == "tool" and one.reply_to in open_ids - answered)
 
 
 def reader(settings: Mapping[str, Any] = {}) -> Reader:
@@ -175,10 +192,6 @@ def _numbered(requests: Sequence[Request], span: Span) -> Iterator[Request]:
         yield request if request.call_id else replace(request, call_id=f"{span.span_id}.{number}")
 
 
-def _text(value: Any) -> str | None:
-    return None if value is None else value if isinstance(value, str) else str(value)
-
-
 def _question(root: Span) -> str | None:
     """The question in a root span's input: text, a task, a query, or the last user message."""
     value = parsed(first(root.attributes, ("input.value", "traceloop.entity.input")))
@@ -193,7 +206,7 @@ def _question(root: Span) -> str | None:
     return next((one.text for one in reversed(talk) if one.role == "user"), None)
 
 
-def _run_result(root: Span | None) -> tuple[str | None, str] | None:
+def _run_result(root: Span | None) -> tuple[Any, str] | None:
     """What smolagents printed of its result: the output and the state in which the run ended."""
     printed = None if root is None else root.attributes.get("output.value")
     match = _RUN_RESULT.search(printed[:200_000]) if isinstance(printed, str) else None
@@ -203,7 +216,7 @@ def _run_result(root: Span | None) -> tuple[str | None, str] | None:
         value = ast.literal_eval(match.group(1)) if len(match.group(1)) < 100_000 else None
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         value = None
-    return (None if value is None else str(value)), match.group(2)
+    return value, match.group(2)
 
 
 def _exception(root: Span | None) -> tuple[str, str] | None:
@@ -216,16 +229,6 @@ def _exception(root: Span | None) -> tuple[str, str] | None:
     if match is None:
         return "Exception", root.message
     return match.group(1) or match.group(3) or "Exception", match.group(2) or match.group(4) or ""
-
-
-def _interrupt(root: Span | None) -> str | None:
-    """What a LangGraph run stopped to ask."""
-    output = mapping(parsed(None if root is None else root.attributes.get("output.value")))
-    interrupts = output.get("__interrupt__")
-    if not interrupts:
-        return None
-    value = next((mapping(one).get("value") for one in mappings(interrupts)), None)
-    return value if isinstance(value, str) else ""
 
 
 def _query_engine(trace: Trace) -> Transcript | None:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sqlassay.agents.dialogue import Entry, Request
-from sqlassay.agents.langchain_messages import entry, is_message
 from sqlassay.agents.messages import arguments_of, mapping, mappings, text_of, text_or_none, whole
+from sqlassay.agents.otel_langchain import generated
 from sqlassay.agents.otel_spans import Span, first, nested, parsed
 
 _ROLES: Mapping[str, str] = {
@@ -36,11 +36,13 @@ def said(span: Span, path: tuple[str, ...]) -> Entry | None:
     if isinstance(reasons, list) and reasons:
         reason = reasons[0]
     last = found[-1]
+    if not any(one.text or one.requests or one.refusal for one in found):
+        last = generated(span) or last
     return Entry(
         role="agent",
         text="".join(one.text for one in found),
         content="".join(one.text for one in found),
-        requests=tuple(request for one in found for request in one.requests),
+        requests=tuple(request for one in found for request in one.requests) or last.requests,
         refusal=last.refusal,
         finish_reason=text_or_none(reason) or last.finish_reason,
         tokens_in=whole(first(span.attributes, _TOKENS_IN)),
@@ -167,13 +169,9 @@ def _of_events(span: Span, side: str) -> Iterator[Entry]:
             yield from _of_openai(mapping(parsed(event.get("message"))) or event, "assistant")
         elif side == "input" and name.startswith("gen_ai.") and name.endswith(".message"):
             yield from _of_openai(event, name.split(".")[1])
-    if side == "output" and not events:
-        output = mapping(parsed(span.attributes.get("output.value")))
-        generations = output.get("generations")
-        batch = generations[0] if isinstance(generations, list) and generations else []
-        for generation in mappings(batch)[:1]:
-            if is_message(generation.get("message")):
-                yield entry(generation["message"])
+    message = generated(span) if side == "output" and not events else None
+    if message is not None:
+        yield message
 
 
 def _of_openai(message: Mapping[str, Any], role: str) -> Iterator[Entry]:

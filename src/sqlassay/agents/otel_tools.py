@@ -10,7 +10,7 @@ from sqlassay.agents.dialogue import Entry, Request
 from sqlassay.agents.langchain_messages import entry, is_message
 from sqlassay.agents.messages import Call, Outcome, arguments_of, mapping, text_or_none, whole
 from sqlassay.agents.otel_spans import Span, Trace, first, parsed, tool_or_agent_name
-from sqlassay.agents.statements import role_of
+from sqlassay.agents.statements import looks_like_sql, role_of
 from sqlassay.agents.toolbox import Toolbox
 from sqlassay.records.turn import Role
 
@@ -42,7 +42,15 @@ def of_tool(span: Span, path: tuple[str, ...], waiting: deque[str], open_ids: se
     if span.failed:
         failed = True
         content = content if content is not None else (span.exception or ("", span.message))[1] or span.message
-    yield Entry(role="tool", reply_to=call_id, name=name, content=content, failed=failed, path=path)
+    yield Entry(
+        role="tool", reply_to=call_id, name=name, content=content, failed=failed, replaced=_used(span), path=path
+    )
+
+
+def _used(span: Span) -> Mapping[str, Any] | None:
+    """The arguments with which a tool was really called: a step may have changed what the model wrote."""
+    raw = first(span.attributes, _ARGUMENTS)
+    return {"input": raw} if looks_like_sql(raw) else arguments_of(raw) or None
 
 
 def _arguments(span: Span) -> Mapping[str, Any] | None:

@@ -66,7 +66,7 @@ class PydanticAIReader:
             ending=Ending(
                 answer=text,
                 exception=(str(exception), str(found.get("message") or "")) if exception else None,
-                interrupt=_deferred(found.get("output")),
+                interrupt=deferred(found.get("output")),
                 typed=typed,
             ),
             prompts_visible=bool(messages),
@@ -255,7 +255,7 @@ def _rejected(call_id: str | None, entries: Sequence[Entry]) -> bool:
     return any(one.role == "tool" and one.reply_to == call_id and one.failed for one in entries)
 
 
-def _deferred(output: Any) -> str | None:
+def deferred(output: Any) -> str | None:
     """What a run stopped for that handed its tool calls back for approval."""
     if not isinstance(output, Mapping) or not {"calls", "approvals"} <= set(output):
         return None

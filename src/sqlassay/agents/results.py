@@ -140,6 +140,8 @@ def read_reply(outcome: Outcome) -> Reply:
     if error is None and isinstance(data, Mapping):
         error = _error_in(data)
     failed = bool(outcome.failed) or error is not None
+    if outcome.failed and error is None and _is_rejection(data):
+        error = f"{len(data)} validation errors for the arguments: {data[0].get('msg')}"
     if failed and error is None:
         error = text if text is not None else "the tool reported a failure"
     reached = not (error is not None and _NEVER_REACHED.search(error[:_HEAD]))
@@ -147,6 +149,12 @@ def read_reply(outcome: Outcome) -> Reply:
     if failed:
         return Reply(reached=reached, failed=True, error=error, content=shown)
     return _rows(shown, text, data)
+
+
+def _is_rejection(data: Any) -> bool:
+    """Whether a failure's content is what arguments failed to validate on, as pydantic lists it."""
+    found = mappings(data)
+    return bool(found) and len(found) == len(data) and all({"type", "loc", "msg"} <= set(one) for one in found)
 
 
 def _is_blocks(content: Any) -> bool:

@@ -211,3 +211,98 @@ def test_older_conventions() -> None:
 def test_other_payloads_are_refused(payload: Any) -> None:
     with pytest.raises(ExtractionError):
         read(payload)
+
+
+def langgraph(said: dict[str, Any], *steps: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+    """A graph's spans as OpenInference writes them: a model, other steps, and the last state at the root."""
+    generation = {"generations": [[{"text": "", "message": said}]]}
+    model = {"openinference.span.kind": "LLM", "output.value": json.dumps(generation)}
+    root = {"openinference.span.kind": "CHAIN", "output.value": json.dumps(state)}
+    root["input.value"] = json.dumps({"messages": [{"type": "human", "data": {"content": "q"}}]})
+    return export(span("root", "", "LangGraph", 1, root), span("m", "root", "ChatModel", 2, model), *steps)
+
+
+def ai(text: str = "", *calls: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"type": "ai", "data": {"content": text, "tool_calls": list(calls), **more}}
+
+
+CALL = {"name": "sql_db_query", "args": {"query": "SELECT 1"}, "id": "c"}
+
+
+def test_langchain_keeps_refusals_and_malformed_calls_in_values_only() -> None:
+    refused = read(langgraph(ai(additional_kwargs={"refusal": "No."}), state={"messages": []}))
+    assert (refused.status, refused.status_source.value, refused.answer) == ("UNSUPPORTED", "typed", "No.")
+    broken = read(langgraph(ai(invalid_tool_calls=[{**CALL, "args": '{"query'}]), state={"messages": []}))
+    assert (broken.status, [query.sql for query in broken.queries]) == ("ERROR", [""])
+
+
+def test_langgraph_steps_that_stop_to_ask() -> None:
+    raised = [
+        {"key": "exception.type", "value": value("langgraph.errors.GraphInterrupt")},
+        {"key": "exception.message", "value": value("(Interrupt(value={'question': 'Which year?'}, id='1'),)")},
+    ]
+    kind = {"openinference.span.kind": "TOOL"}
+    asked = span("t", "root", "ask_user", 3, kind, events=[{"name": "exception", "attributes": raised}])
+    call = {"name": "ask_user", "args": {"question": "Which year?"}, "id": "c"}
+    turn = read(langgraph(ai("", call), asked, state={"messages": []}))
+    assert (turn.status, turn.status_source.value, turn.answer) == ("CLARIFICATION", "typed", "Which year?")
+
+
+def test_langgraph_steps_that_say_the_last_word() -> None:
+    tool = span("t", "root", "sql_db_query", 3, {"openinference.span.kind": "TOOL", "output.value": "[(1,)]"})
+    limit = ai("Model call limits exceeded: run limit (2/2)")
+    turn = read(langgraph(ai("", CALL), tool, state={"messages": [limit]}))
+    assert (turn.status, turn.candidate_sql) == ("BUDGET_EXHAUSTED", "SELECT 1")
+    given = {"messages": [], "structured_response": {"answer": "one", "sql": "SELECT 1"}}
+    turn = read(langgraph(ai("", CALL), tool, state=given))
+    assert (turn.answer, turn.candidate_source.value) == ("one", "declared")
+
+
+def test_a_tool_span_tells_with_what_it_was_really_called() -> None:
+    kind = {"openinference.span.kind": "TOOL", "input.value": "SELECT 2", "output.value": "[(2,)]"}
+    (query,) = read(langgraph(ai("", CALL), span("t", "root", "sql_db_query", 3, kind), state={"messages": []})).queries
+    assert (query.sql, query.sql_written, query.row_count) == ("SELECT 2", "SELECT 1", 1)
+
+
+def test_a_call_that_waited_for_approval_is_one_call() -> None:
+    asked = {
+        "role": "assistant",
+        "parts": [{"type": "tool_call", "id": "c", "name": "run_sql", "arguments": {"sql": SQL}}],
+    }
+    question = {"role": "user", "parts": [{"type": "text", "content": "q"}]}
+    said = {"role": "assistant", "parts": [{"type": "text", "content": "three"}]}
+    attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "run_sql",
+        "gen_ai.tool.call.id": "c",
+        "gen_ai.tool.call.arguments": json.dumps({"sql": SQL}),
+        "gen_ai.tool.call.result": "[[3]]",
+    }
+    turn = read(export(agent(), span("t", "root", "x", 2, attributes), chat("m", 3, [question, asked], [said])))
+    assert [(query.sql, query.executed, query.row_count) for query in turn.queries] == [(SQL, True, 1)]
+
+
+def test_pydantic_ai_results_in_spans() -> None:
+    def ended(result: Any, tool: str = "final_result") -> Turn:
+        part = {"type": "tool_call", "id": "c", "name": tool, "arguments": {}}
+        said = {"role": "assistant", "parts": [part]}
+        top = {"gen_ai.operation.name": "invoke_agent", "final_result": json.dumps(result)}
+        return read(export(span("root", "", "agent run", 1, top), chat("m", 2, [], [said])))
+
+    assert ended({"answer": "three", "sql": None}).answer == "three"
+    asked = ended({"question": "Which year?"}, "final_result_NeedClarification")
+    assert (asked.status, asked.answer) == ("CLARIFICATION", "Which year?")
+    waiting = ended({"calls": [], "approvals": [{"tool_name": "run_sql"}]}, "run_sql")
+    assert (waiting.status, waiting.answer) == ("CLARIFICATION", "approval of run_sql")
+
+
+def test_arguments_that_did_not_validate_never_reached_the_tool() -> None:
+    details = [{"type": "missing", "loc": ["sql"], "msg": "Field required"}]
+    attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "run_sql",
+        "gen_ai.tool.call.arguments": json.dumps({"sql": SQL}),
+        "gen_ai.tool.call.result": json.dumps(details),
+    }
+    (query,) = read(export(agent(), span("t", "root", "x", 2, attributes, status={"code": 2}))).queries
+    assert (query.executed, query.succeeded) == (False, False)

@@ -5,15 +5,20 @@ The rule is that of `tables.tolerance`; the arrays hold finite numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import isfinite
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlassay.tables.places import Numbers
+from sqlassay.tables.cells import is_number
+from sqlassay.tables.places import Numbers, Places
 from sqlassay.tables.tolerance import Agreement
 
+_EXACT: Final = 2**53
+_FLOATS: Final = 1e300
 _BLOCK: Final = 1 << 15
 """Numbers looked at together: few enough that what is made of them stays in the cache."""
 
@@ -50,6 +55,50 @@ def reach(agree: Agreement, left: Numbers, right: Numbers) -> Any:
     if flat is not None:
         return flat * (1 + 1e-9) + size * 1e-14
     return np.maximum(agree.narrowest, agree.share * size) * (1 + 1e-6) + size * 1e-14
+
+
+def couples_agree(agree: Agreement, values: Sequence[Any], one: Places, two: Places) -> NDArray[np.bool_]:
+    """Where the normal forms at two lists of places in `values` agree; those that floats do not hold are asked apart.
+
+    >>> from sqlassay.records.case import Tolerance
+    >>> places = np.array([0, 1, 2, 2]), np.array([1, 2, 3, 2])
+    >>> couples_agree(Agreement(Tolerance()), [5.0, 5.004, None, 5], *places).tolist()
+    [True, False, False, True]
+    """
+    floats = np.array([float(cell) if _is_plain(cell) else np.nan for cell in values], dtype=np.float64)
+    left, right = floats[one], floats[two]
+    plain = np.isfinite(left) & np.isfinite(right)
+    found = np.zeros(len(one), dtype=bool)
+    found[plain] = agreed(agree, left[plain], right[plain])
+    odd = np.flatnonzero(~plain)
+    if len(odd):
+        couples, back = np.unique(one[odd] * len(values) + two[odd], return_inverse=True)
+        holds = [agree(values[couple // len(values)], values[couple % len(values)]) for couple in couples.tolist()]
+        found[odd] = np.array(holds, dtype=bool)[back]
+    return found
+
+
+def closeness(agree: Agreement, values: Sequence[Any]) -> NDArray[np.bool_]:
+    """Which of some distinct normal forms agree with which, as a square of truths."""
+    found = np.eye(len(values), dtype=bool)
+    numbers = [place for place, cell in enumerate(values) if is_number(cell) and abs(cell) < _FLOATS]
+    floats = np.array([float(values[place]) for place in numbers], dtype=np.float64)
+    order = np.argsort(floats)
+    floats, places = floats[order], np.array(numbers, dtype=np.int64)[order]
+    far = reach(agree, floats, floats) * (1 + 1e-6)
+    start, stop = np.searchsorted(floats, floats - far), np.searchsorted(floats, floats + far, side="right")
+    count = stop - start
+    one = np.repeat(np.arange(len(floats)), count)
+    two = np.arange(len(one)) + np.repeat(start - np.cumsum(count) + count, count)
+    found[places[one], places[two]] = couples_agree(agree, values, places[one], places[two])
+    others = sorted({*range(len(values))} - {*numbers})
+    for place, other in combinations(others, 2):
+        found[place, other] = found[other, place] = agree(values[place], values[other])
+    return found
+
+
+def _is_plain(cell: Any) -> bool:
+    return (type(cell) is float and isfinite(cell)) or (type(cell) is int and abs(cell) < _EXACT)
 
 
 def _blocks(height: int) -> Iterator[slice]:

@@ -13,48 +13,35 @@ from numpy.typing import NDArray
 
 from sqlassay.tables.large import LargeBench
 from sqlassay.tables.pairing import Pair
-from sqlassay.tables.places import Words
+from sqlassay.tables.places import Places, Words
 from sqlassay.tables.shelves import Tally, tally, whole_rows
-from sqlassay.tables.small_shelves import small_shelves
-from sqlassay.tables.vectors import mix
-
-Places = NDArray[np.int64]
+from sqlassay.tables.small_shelves import shelved, small_shelves
+from sqlassay.tables.vectors import row_words
 
 
 def matched_cells(bench: LargeBench, pairs: Sequence[Pair], key: tuple[Pair, ...] | None, *, limit: int) -> Tally:
     """Matched cells over the paired columns (specification section 5.3)."""
     if key is None:
         return _without_key(bench, pairs)
-    words = [_key_words(bench, key, side) for side in (0, 1)]
-    singles, shared = _shelves(words[0], words[1])
-    total = 0
-    for pair in pairs:
-        if pair in key:
-            total += len(singles[0])
-        else:
-            total += int(bench.close_cells(pair.reference, pair.candidate, *singles).sum())
-    if not len(shared[0]):
-        return Tally(cells=total)
-    known = np.unique(words[0][shared[0]])
-    shelves = [np.searchsorted(known, words[side][shared[side]]) for side in (0, 1)]
+    others = [(pair.reference, pair.candidate) for pair in pairs if pair not in key]
 
-    def score(one: Places, two: Places) -> Places:
-        cells = np.full(len(one), len(key), dtype=np.int64)
-        for pair in pairs:
-            if pair not in key:
-                cells += bench.close_cells(pair.reference, pair.candidate, shared[0][one], shared[1][two])
+    def score(one: Places, two: Places) -> NDArray[np.int32]:
+        cells = np.full(len(one), len(key), dtype=np.int32)
+        for i, j in others:
+            cells += bench.close_cells(i, j, one, two)
         return cells
 
-    found_cells, done = small_shelves(shelves[0], shelves[1], len(known), score)
-    total += found_cells
-    shared = (shared[0][~done[shelves[0]]], shared[1][~done[shelves[1]]])
-    if not len(shared[0]):
+    words = _key_words(bench, key, 0), _key_words(bench, key, 1)
+    shelves = shelved(*words)
+    total, done = small_shelves(shelves, score)
+    rest = shelves.rest(done)
+    if not len(rest.here):
         return Tally(cells=total)
     meetings = [bench.meeting(pair.reference, pair.candidate) for pair in pairs]
     tolerant = [m.tolerant and pair not in key for pair, m in zip(pairs, meetings, strict=True)]
     found = tally(
-        *(_tuples(bench, pairs, tolerant, side, shared[side]) for side in (0, 1)),
-        keys=(words[0][shared[0]].tolist(), words[1][shared[1]].tolist()),
+        *(_tuples(bench, pairs, tolerant, side, places) for side, places in enumerate((rest.left, rest.right))),
+        keys=(words[0][rest.left].tolist(), words[1][rest.right].tolist()),
         tolerant=tolerant,
         agree=bench.agree,
         limit=limit,
@@ -65,49 +52,17 @@ def matched_cells(bench: LargeBench, pairs: Sequence[Pair], key: tuple[Pair, ...
 def _without_key(bench: LargeBench, pairs: Sequence[Pair]) -> Tally:
     meetings = [bench.meeting(pair.reference, pair.candidate) for pair in pairs]
     tolerant = [meeting.tolerant for meeting in meetings]
-    everything = [np.arange(len(bench.vectors[side][0].words)) for side in (0, 1)]
     if any(tolerant):
+        everything = [np.arange(len(bench.vectors[side][0].words)) for side in (0, 1)]
         sides = [_tuples(bench, pairs, tolerant, side, everything[side]) for side in (0, 1)]
         return Tally(cells=whole_rows(*sides, tolerant=tolerant, agree=bench.agree) * len(pairs))
-    rows = [_key_words(bench, pairs, side) for side in (0, 1)]
-    (one, counts), (two, others) = (np.unique(side, return_counts=True) for side in rows)
-    _, left, right = np.intersect1d(one, two, assume_unique=True, return_indices=True)
-    return Tally(cells=int(np.minimum(counts[left], others[right]).sum()) * len(pairs))
+    shelves = shelved(_key_words(bench, pairs, 0), _key_words(bench, pairs, 1))
+    return Tally(cells=int(np.minimum(shelves.here, shelves.there).sum()) * len(pairs))
 
 
 def _key_words(bench: LargeBench, pairs: Sequence[Pair], side: int) -> Words:
-    positions = [pair.candidate if side else pair.reference for pair in pairs]
-    words = bench.vectors[side][positions[0]].words
-    for position in positions[1:]:
-        words = mix(words ^ bench.vectors[side][position].words) + words
-    return words
-
-
-def _shelves(reference: Words, candidate: Words) -> tuple[tuple[Places, Places], tuple[Places, Places]]:
-    """Rows alone on their shelf on both sides, paired; and the rows of all shelves that hold more."""
-    one, left_counts = np.unique(reference, return_counts=True)
-    two, right_counts = np.unique(candidate, return_counts=True)
-    common, at_left, at_right = np.intersect1d(one, two, assume_unique=True, return_indices=True)
-    single = (left_counts[at_left] == 1) & (right_counts[at_right] == 1)
-    return (
-        (_at(reference, common[single]), _at(candidate, common[single])),
-        (_within(reference, common[~single]), _within(candidate, common[~single])),
-    )
-
-
-def _at(words: Words, wanted: Words) -> Places:
-    """Where each wanted word, which occurs once, stands."""
-    order = np.argsort(words)
-    return order[np.searchsorted(words, wanted, sorter=order)]
-
-
-def _within(words: Words, wanted: Words) -> Places:
-    """The rows whose word is among the wanted ones."""
-    if not len(wanted):
-        return np.empty(0, dtype=np.int64)
-    places = np.searchsorted(wanted, words)
-    places[places == len(wanted)] = 0
-    return np.flatnonzero(wanted[places] == words)
+    columns = [bench.vectors[side][pair.candidate if side else pair.reference].words for pair in pairs]
+    return columns[0] if len(columns) == 1 else row_words(columns, len(columns[0]))
 
 
 def _tuples(

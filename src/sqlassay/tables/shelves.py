@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlassay.tables.matching import _edges, _matching, skeleton
 from sqlassay.tables.tolerance import Agreement
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Row = tuple[Any, ...]
 
@@ -82,18 +85,16 @@ def _at_once(
     """Matched cells on all small shelves in one pass, and the rows and keys of the others."""
     import numpy as np
 
-    from sqlassay.tables.small_shelves import by_codes, small_shelves
+    from sqlassay.tables.small_shelves import by_codes, coded, shelved, small_shelves
+    from sqlassay.tables.vectors import mix
 
-    numbers: dict[Any, int] = {}
-    here = [numbers.setdefault(key, len(numbers)) for key in keys[0]]
-    there = [numbers.get(key, len(numbers)) for key in keys[1]]
-    score = by_codes(reference, candidate, tolerant, agree)
-    count = len(numbers) + 1
-    cells, done = small_shelves(np.array(here), np.array(there, dtype=np.int64), count, score)
-    open_ = [not finished for finished in done.tolist()]
-    left = [row for row, shelf in zip(reference, here, strict=True) if open_[shelf]]
-    right = [row for row, shelf in zip(candidate, there, strict=True) if open_[shelf]]
-    return cells, (left, right), ([n for n in here if open_[n]], [n for n in there if open_[n]])
+    here, there, _ = coded(*keys)
+    shelves = shelved(mix(here.view(np.uint64)), mix(there.view(np.uint64)))
+    cells, done = small_shelves(shelves, by_codes(reference, candidate, tolerant, agree))
+    rest = shelves.rest(done)
+    places = rest.left.tolist(), rest.right.tolist()
+    rows = [reference[place] for place in places[0]], [candidate[place] for place in places[1]]
+    return cells, rows, ([keys[0][place] for place in places[0]], [keys[1][place] for place in places[1]])
 
 
 def scorer(tolerant: Sequence[bool], agree: Agreement) -> Callable[[Row, Row], int]:
@@ -155,24 +156,65 @@ def _assigned(
 
 
 def _solved(left: Sequence[Row], right: Sequence[Row], tolerant: Sequence[bool], agree: Agreement) -> int:
-    """The assignment by scipy, on a matrix summed up column by column."""
-    import numpy as np
+    """The best assignment: pairs that none can better are settled first, scipy does the rest."""
+    matrix = _scores(left, right, tolerant, agree)
+    done = 0
+    while matrix.size:
+        cells, open_rows, open_columns = _settled(matrix)
+        done += cells
+        few = 8 * (len(open_rows) + len(open_columns)) > 7 * sum(matrix.shape)
+        matrix = matrix[open_rows[:, None], open_columns]
+        if few:
+            break
+    if not matrix.size:
+        return done
     from scipy.optimize import linear_sum_assignment
 
-    matrix = np.zeros((len(left), len(right)), dtype=np.uint8 if len(tolerant) < 255 else np.int32)
-    for column, loose in enumerate(tolerant):
-        codes: dict[Any, int] = {}
-        a = np.fromiter((codes.setdefault(row[column], len(codes)) for row in left), dtype=np.int64, count=len(left))
-        b = np.fromiter((codes.setdefault(row[column], len(codes)) for row in right), dtype=np.int64, count=len(right))
-        if loose:
-            values = list(codes)
-            close = np.array([[agree(x, y) for y in values] for x in values], dtype=bool)
-            matrix += close[a[:, None], b[None, :]]
-        else:
-            small = np.uint8 if len(codes) < 256 else np.uint16 if len(codes) < 65536 else np.int64
-            matrix += a.astype(small)[:, None] == b.astype(small)[None, :]
     chosen = linear_sum_assignment(matrix, maximize=True)
-    return int(matrix[chosen].sum(dtype=np.int64))
+    return done + int(matrix[chosen].sum(dtype=int))
+
+
+def _scores(left: Sequence[Row], right: Sequence[Row], tolerant: Sequence[bool], agree: Agreement) -> NDArray[Any]:
+    """How many cells of every two rows agree, summed up column by column."""
+    import numpy as np
+
+    from sqlassay.tables.agreed import closeness
+    from sqlassay.tables.small_shelves import coded
+
+    matrix = np.zeros((len(left), len(right)), dtype=np.uint8 if len(tolerant) < 255 else np.int32)
+    for mine, theirs, loose in zip(zip(*left, strict=True), zip(*right, strict=True), tolerant, strict=True):
+        a, b, values = coded(mine, theirs, numbered=True)
+        assert values is not None
+        if loose:
+            matrix += closeness(agree, values)[a[:, None], b[None, :]]
+        else:
+            small = np.uint8 if len(values) < 256 else np.uint16 if len(values) < 65536 else np.int64
+            matrix += a.astype(small)[:, None] == b.astype(small)[None, :]
+    return matrix
+
+
+def _settled(matrix: NDArray[Any]) -> tuple[int, NDArray[Any], NDArray[Any]]:
+    """Cells of pairs that are in a best assignment, and the rows and columns that are left to assign.
+
+    A pair whose score is at least the next best of its row and the next best of its column together is in one: to give
+    both to each other, and their partners to one another, loses nothing. Rows and columns without a match are left out.
+    """
+    import numpy as np
+
+    best = matrix.argmax(axis=1)
+    rows = np.arange(len(matrix))
+    score = matrix[rows, best].astype(int)
+    column_best = matrix.max(axis=0).astype(int)
+    open_rows, open_columns = score > 0, column_best > 0
+    others = matrix.copy()
+    others[rows, best] = 0
+    next_in_row = others.max(axis=1).astype(int)
+    rivals = np.bincount(best, minlength=matrix.shape[1])
+    next_in_column = others.max(axis=0).astype(int)
+    sure = (score > 0) & (rivals[best] == 1) & (score >= next_in_row + next_in_column[best])
+    open_rows &= ~sure
+    open_columns[best[sure]] = False
+    return int(score[sure].sum()), np.flatnonzero(open_rows), np.flatnonzero(open_columns)
 
 
 def _bounded(left: Sequence[Row], right: Sequence[Row], score: Callable[[Row, Row], int]) -> int:

@@ -15,7 +15,7 @@ from sqlassay.databases.digests import file_digest, file_identity, fingerprinted
 from sqlassay.databases.duckdb_errors import error_kind
 from sqlassay.databases.duckdb_schema import read_schema
 from sqlassay.databases.duckdb_values import Layout, layout_of
-from sqlassay.databases.lexer import Token, calls, refusal, statement_count, tokens, unsendable, verb, words
+from sqlassay.databases.lexer import Token, calls, names, refusal, statement_count, tokens, unsendable, verb, words
 from sqlassay.databases.sizes import ByteCount
 from sqlassay.databases.watchdog import Alarm, deadline
 from sqlassay.errors import DatabaseUnavailable, MissingExtra
@@ -54,6 +54,7 @@ _DENIED_CALLS = words(
     "shellfs pragma_database_list duckdb_databases duckdb_settings duckdb_temporary_files nextval currval "
     "enable_profiling disable_profiling load_aws_credentials from_substrait get_substrait shell"
 )
+_DENIED_VIEWS = words("duckdb_databases duckdb_logs duckdb_log_contexts duckdb_secrets duckdb_settings pg_settings")
 _NAME_PART = re.compile(r'"(?:[^"]|"")*"|[^".\s]+')
 _QUALIFIED = re.compile(rf"(?:{_NAME_PART.pattern})(?:\.(?:{_NAME_PART.pattern}))*")
 _READERS = ("read_", "scan_", "load_")
@@ -197,6 +198,8 @@ class DuckdbSession:
         for called in calls(found):
             if called in _DENIED_CALLS or called.startswith(_READERS):
                 return f"function {called} is not allowed"
+        if denied := _DENIED_VIEWS.intersection(names(found)):
+            return f"{min(denied)} is not allowed"
         try:
             statements = self._connection.extract_statements(sql)
         except (duckdb.Error, UnicodeError, ValueError):

@@ -239,14 +239,17 @@ def refusal(found: Sequence[Token]) -> str | None:
 
 
 def calls(found: Sequence[Token]) -> Iterator[str]:
-    """Names that stand directly before an opening parenthesis, lower-cased.
+    """Names that stand directly before an opening parenthesis, lower-cased, but for a first common table expression's.
 
-    >>> list(calls(list(tokens('select "Pg_Sleep" /* x */ (1)', "postgres"))))
-    ['pg_sleep']
+    >>> list(calls(list(tokens('with q(a) as (select 1) select "Pg_Sleep" /* x */ (1)', "postgres"))))
+    ['as', 'pg_sleep']
     """
+    before = ""
     for token, following in pairwise(found):
-        if following.text == "(" and following.kind == "punct" and token.kind in ("word", "name"):
+        opens = following.text == "(" and following.kind == "punct"
+        if opens and token.kind in ("word", "name") and before not in ("with", "recursive"):
             yield token.text.lower()
+        before = token.text if token.kind == "word" else ""
 
 
 def names(found: Sequence[Token]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from sqlassay.databases.lexer import (
     verb,
 )
 from sqlassay.databases.mysql_errors import error_kind, is_interruption
-from sqlassay.databases.mysql_guard import forbidden
+from sqlassay.databases.mysql_guard import forbidden, variables
 from sqlassay.databases.mysql_schema import fingerprint_of, read_schema, right_warnings, stamp_of
 from sqlassay.databases.mysql_values import column_of, converters, weight_of
 from sqlassay.databases.sizes import ByteCount
@@ -165,18 +165,19 @@ class MysqlDatabase:
         import pymysql
 
         self._begin()
+        session = MysqlSession(
+            self._connection,
+            self._schema or self.schema(),
+            kill=self._kill,
+            clean=self._clean,
+            families=self._families,
+            mariadb=self._is_mariadb,
+        )
         try:
-            yield MysqlSession(
-                self._connection,
-                self._schema or self.schema(),
-                kill=self._kill,
-                clean=self._clean,
-                families=self._families,
-                mariadb=self._is_mariadb,
-            )
+            yield session
         finally:
             with suppress(pymysql.Error, OSError):
-                self._connection.rollback()
+                session.end()
 
     def close(self) -> None:
         if self._connection.open:
@@ -226,6 +227,7 @@ class MysqlSession:
         self._families = families
         self._mariadb = mariadb
         self._timeout_s: float | None = None
+        self._variables: tuple[str, ...] = ()
 
     def execute(self, sql: str, *, limits: Limits) -> Execution:
         import pymysql
@@ -242,6 +244,8 @@ class MysqlSession:
             return SqlError(kind=ErrorKind.SYNTAX, message=f"{verb(found) or sql[:20]!r} begins no statement")
         alarm: Alarm | None = None
         try:
+            self._forget_variables()
+            self._variables = variables(found)
             self._set_timeout(limits.timeout_s)
             began = time.perf_counter()
             with deadline(limits.timeout_s + _KILL_AFTER_S, self._kill) as alarm:
@@ -285,6 +289,19 @@ class MysqlSession:
             else:
                 cursor.execute(f"SET SESSION max_execution_time = {max(1, int(seconds * 1000))}")
         self._timeout_s = seconds
+
+    def _forget_variables(self) -> None:
+        """User variables outlive a statement: what one has set, the next one must not see."""
+        if not self._variables:
+            return
+        with self._connection.cursor() as cursor:
+            cursor.execute("SET " + ", ".join(f"@{name} = NULL" for name in self._variables))
+        self._variables = ()
+
+    def end(self) -> None:
+        """Give the snapshot back, and leave nothing to the next session."""
+        self._connection.rollback()
+        self._forget_variables()
 
     def _fetched(self, sql: str, found: Sequence[Token], limits: Limits) -> tuple[tuple[Column, ...], list[Row], bool]:
         from pymysql.cursors import SSCursor

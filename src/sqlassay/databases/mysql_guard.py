@@ -15,7 +15,9 @@ _DENIED_CALLS = words(
     "service_get_read_locks service_get_write_locks service_release_locks version_tokens_set audit_log_read "
     "ps_thread_id load_data mysql_firewall_flush_status"
 )
-_SECRET_RELATIONS = words("processlist user_privileges innodb_sys_tablespaces")
+_SECRET_RELATIONS = words(
+    "processlist user_privileges innodb_sys_tablespaces innodb_trx innodb_locks innodb_lock_waits metadata_lock_info"
+)
 _SECRET_SCHEMAS = words("mysql performance_schema sys")
 
 
@@ -33,8 +35,6 @@ def forbidden(found: Sequence[Token]) -> str | None:
         text = token.text.lower()
         if token.kind == "punct" and text.startswith("/*"):
             return "executable comments are not allowed"
-        if token.kind in ("word", "name") and text in _SECRET_SCHEMAS and following.text == ".":
-            return f"schema {text} is not allowed"
         if token.kind != "word" or following.kind != "word":
             if token.kind == "word" and text == "into":
                 return "SELECT INTO is not a read"
@@ -46,7 +46,55 @@ def forbidden(found: Sequence[Token]) -> str | None:
     for name in names(found):
         if name in _SECRET_RELATIONS:
             return f"{name} is not allowed"
+    return _secret_schema(found)
+
+
+def _secret_schema(found: Sequence[Token]) -> str | None:
+    """Whether a table or a function of a schema that holds secrets is named; an alias of that name holds columns only.
+
+    A table stands in a FROM clause, which lasts until another clause of its level begins.
+    """
+    clauses = [""]
+    two_before = before = ""
+    for position, token in enumerate(found):
+        if token.kind == "punct" and token.text == "(":
+            clauses.append(clauses[-1] if before in _BEFORE_TABLES else "")
+        elif token.kind == "punct" and token.text == ")":
+            clauses = clauses[:-1] or [""]
+        elif token.kind == "word" and token.text in _CLAUSES and before not in _NO_CLAUSE_AFTER:
+            clauses[-1] = token.text
+        elif token.kind in ("word", "name") and token.text.lower() in _SECRET_SCHEMAS:
+            following = [each.text for each in found[position + 1 : position + 4]]
+            in_from = clauses[-1] == "from" and (before in _BEFORE_TABLES or two_before == "{")
+            if following[:1] == ["."] and (in_from or before == "table" or following[2:] == ["("]):
+                return f"schema {token.text.lower()} is not allowed"
+        two_before, before = before, token.text if token.kind in ("word", "punct") else ""
     return None
 
 
+def variables(found: Sequence[Token]) -> tuple[str, ...]:
+    """The user variables that a statement names, as they are written after the sign.
+
+    >>> from sqlassay.databases.lexer import tokens
+    >>> variables(list(tokens("SELECT @n := @n + 1, @@version, @a.b, @`c d`", "mysql")))
+    ('`c d`', 'a.b', 'n')
+    """
+    named = set()
+    signs = [i for i, token in enumerate(found) if token.kind == "punct" and token.text == "@"]
+    for sign in signs:
+        name, end = "", found[sign].end
+        for token in found[sign + 1 :]:
+            if token.start != end or (token.kind == "punct" and token.text != "."):
+                break
+            name += "`" + token.text.replace("`", "``") + "`" if token.kind == "name" else token.text
+            end = token.end
+        if name and sign - 1 not in signs:
+            named.add(name)
+    return tuple(sorted(named))
+
+
 _LOCKING = frozenset({("for", "update"), ("for", "share"), ("lock", "in"), ("previous", "value")})
+_BEFORE_TABLES = words("from join straight_join , (")
+_CLAUSES = words("select from where group having order limit union except intersect")
+_NO_CLAUSE_AFTER = words(". @ for")
+"""A column or a variable may have any name, and an index hint says `FOR ORDER BY`."""

@@ -23,18 +23,21 @@ _DENIED_CALLS = words(
     "schema_to_xml_and_xmlschema database_to_xml database_to_xmlschema database_to_xml_and_xmlschema ts_stat "
     "ts_rewrite crosstab crosstab2 crosstab3 crosstab4 crosstabn connectby xpath_table xslt_process "
     "pg_file_read pg_file_write pg_file_rename pg_file_unlink pg_file_length pg_logdir_ls pg_execute_sql "
-    "pg_get_keywords_unsafe currtid currtid2 binary_upgrade_create_empty_extension pg_config"
+    "pg_get_keywords_unsafe currtid currtid2 binary_upgrade_create_empty_extension pg_config "
+    "pg_stat_get_activity pg_stat_get_wal_receiver pg_stat_get_wal_senders pg_stat_statements pg_prepared_statement "
+    "pg_cursor"
 )
 _DENIED_PREFIXES = (
     *("pg_read_", "pg_ls_", "lo_", "dblink", "pg_advisory_", "pg_try_advisory_", "pg_logical_", "pg_create_"),
     *("pg_drop_", "pg_replication_", "pg_stat_reset", "pg_backup_", "pg_wal_", "pg_walfile_", "pg_copy_", "pg_sync_"),
     *("pg_file_", "pg_stat_statements_reset", "pg_replace_", "binary_upgrade_", "pg_stat_clear", "pg_prewarm"),
     *("autoprewarm_", "postgres_fdw_", "pg_buffercache_evict", "pg_restore_", "pg_clear_", "brin_summarize"),
-    *("brin_desummarize", "gin_clean", "pg_truncate_", "heap_force_"),
+    *("brin_desummarize", "gin_clean", "pg_truncate_", "heap_force_", "pg_stat_get_backend_"),
 )
 _SECRET_RELATIONS = words(
     "pg_authid pg_shadow pg_user_mapping pg_user_mappings pg_hba_file_rules pg_ident_file_mappings pg_file_settings "
-    "pg_largeobject pg_subscription pg_stat_activity pg_db_role_setting"
+    "pg_largeobject pg_subscription pg_stat_activity pg_db_role_setting pg_stat_statements pg_stat_replication "
+    "pg_stat_wal_receiver pg_prepared_statements pg_cursors user_mapping_options _pg_user_mappings"
 )
 
 

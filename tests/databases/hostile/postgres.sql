@@ -158,3 +158,143 @@ SELECT count(*) FROM information_schema.tables
 SELECT pg_typeof(1)::text, format_type(23, -1)
 SELECT obj_description('item'::regclass)
 SELECT lower('LO_IMPORT'), 'pg_read_file(x)', log(10), lead(1) OVER (), lag(1) OVER ()
+-- expect: forbidden
+COPY (SELECT * FROM item) TO STDOUT
+COPY item TO STDOUT (FORMAT binary)
+COPY item FROM STDIN
+COPY (SELECT pg_read_file('/etc/passwd')) TO '/tmp/sqlassay_hostile'
+PREPARE TRANSACTION 'sqlassay'
+COMMIT PREPARED 'sqlassay'
+ROLLBACK PREPARED 'sqlassay'
+SELECT * FROM item FOR KEY SHARE NOWAIT
+SELECT * FROM (SELECT * FROM item FOR UPDATE) x
+WITH x AS (SELECT * FROM item FOR UPDATE OF item) SELECT * FROM x
+SELECT dblink_send_query('c', 'DELETE FROM item')
+SELECT * FROM dblink_get_result('c') AS t(a text)
+SELECT public.dblink_connect_u('x', 'host=127.0.0.1')
+SELECT lo_open(1, 131072)
+SELECT lo_truncate64(0, 1)
+SELECT lo_lseek64(0, 1, 0)
+SELECT pg_catalog.lo_close(0)
+SET SESSION AUTHORIZATION DEFAULT
+RESET SESSION AUTHORIZATION
+SET LOCAL ROLE postgres
+SET CONSTRAINTS ALL DEFERRED
+SET LOCAL transaction_read_only = off
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED
+SET TRANSACTION SNAPSHOT '00000003-0000001B-1'
+DO LANGUAGE plperlu $x$ system('id') $x$
+DO 'BEGIN PERFORM pg_sleep(1000); END'
+CALL item()
+SELECT * FROM set_config('work_mem', '1TB', false)
+SELECT id FROM item ORDER BY set_config('role', 'postgres', false)
+SELECT * FROM pg_stat_get_activity(NULL)
+SELECT pg_stat_get_backend_activity(1)
+SELECT pg_stat_get_backend_client_addr(1)
+SELECT * FROM pg_stat_statements
+SELECT * FROM pg_stat_wal_receiver
+SELECT * FROM pg_stat_get_wal_receiver()
+SELECT * FROM pg_stat_replication
+SELECT * FROM pg_prepared_statements
+SELECT * FROM information_schema.user_mapping_options
+SELECT * FROM information_schema._pg_user_mappings
+SELECT (SELECT umoptions FROM pg_user_mapping LIMIT 1)
+SELECT * FROM pg_hba_file_rules()
+SELECT * FROM pg_config()
+SELECT pg_stat_reset_single_table_counters('item'::regclass)
+SELECT pg_stat_reset_slru('x')
+SELECT pg_wal_replay_pause()
+SELECT pg_walfile_name('0/0')
+SELECT txid_current_if_assigned(), pg_current_xact_id()
+SELECT pg_catalog.nextval('s'::regclass)
+SELECT nextval(pg_get_serial_sequence('item', 'id'))
+SELECT * FROM item, nextval('s')
+SELECT nextval FROM nextval('s') AS nextval
+SELECT xpath('/row', query_to_xml('DELETE FROM item', false, false, ''))
+SELECT (xpath('//x', table_to_xml('pg_authid', true, false, '')))[1]
+SELECT pg_export_snapshot() FROM item
+SELECT pg_replication_slot_advance('x', '0/0')
+SELECT pg_logical_slot_get_changes('x', NULL, NULL)
+SELECT pg_create_subscription('x')
+SELECT pg_terminate_backend(pg_backend_pid())
+SELECT pg_cancel_backend(pg_backend_pid())
+SELECT pg_terminate_backend(pid) FROM pg_locks
+SELECT "pg_catalog"."pg_terminate_backend"(pid, 0) FROM (SELECT 1 AS pid) t
+SELECT pg_log_backend_memory_contexts(pg_backend_pid())
+SELECT pg_notify('a', repeat('x', 7999)) FROM generate_series(1, 1000)
+MERGE INTO item USING maker ON item.maker_id = maker.id WHEN MATCHED THEN UPDATE SET price = 0
+WITH RECURSIVE x AS (DELETE FROM item RETURNING id) SELECT * FROM x
+WITH x AS NOT MATERIALIZED (DELETE FROM item RETURNING id) SELECT 1
+SELECT 1 UNION SELECT * FROM (WITH x AS (UPDATE item SET price = 1 RETURNING id) SELECT id FROM x) y
+EXPLAIN (ANALYZE, FORMAT json) DELETE FROM item
+CREATE TEMP TABLE x ON COMMIT DROP AS SELECT 1
+CREATE LOCAL TEMPORARY VIEW x AS SELECT 1
+CREATE OR REPLACE FUNCTION f() RETURNS void LANGUAGE sql AS 'DELETE FROM item'
+CREATE AGGREGATE a (int) (SFUNC = int4pl, STYPE = int)
+CREATE CAST (text AS int) WITH INOUT
+CREATE SUBSCRIPTION s CONNECTION 'host=127.0.0.1' PUBLICATION p
+CREATE PUBLICATION p FOR ALL TABLES
+CREATE USER MAPPING FOR PUBLIC SERVER s
+CREATE STATISTICS st ON id, label FROM item
+ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC
+ALTER SEQUENCE s RESTART
+ALTER ROLE postgres PASSWORD 'x'
+ALTER DATABASE postgres SET work_mem = '1TB'
+DROP OWNED BY postgres CASCADE
+CLUSTER item
+LOAD '/tmp/evil.so'
+SELECT U&"\006eextval"('s')
+SELECT U&"pg!005fread!005ffile" UESCAPE '!' ('/etc/passwd')
+SELECT U&"!006eextval" UESCAPE '!' ('s')
+SELECT /*+ x */ pg_catalog . "nextval" ('s')
+SELECT E'\'' || nextval('s')
+SELECT $q$'$q$, nextval('s')
+SELECT $q$ $$ $q$; SELECT nextval('s')
+SELECT 'a' /* ' */, nextval('s') -- '
+SELECT 1 AS "a""b", nextval('s')
+SELECT a.x FROM (SELECT nextval AS x FROM nextval('s')) a
+SELECT * FROM ROWS FROM (nextval('s'), generate_series(1, 2)) AS t
+SELECT * FROM pg_shadow_view, pg_catalog.pg_shadow
+TABLE pg_catalog.pg_shadow
+SELECT pg_shadow FROM pg_shadow
+SELECT rolpassword FROM pg_catalog.pg_authid a WHERE a.rolname = 'postgres'
+SELECT (pg_authid).rolpassword FROM pg_authid
+VALUES (1, pg_read_file('/etc/passwd'))
+VALUES ((SELECT lo_import('/etc/passwd')))
+SELECT 1 WHERE 1 = ANY (SELECT nextval('s'))
+SELECT sum(nextval('s')) OVER () FROM item
+SELECT id FROM item LIMIT nextval('s')
+SELECT id FROM item OFFSET (SELECT nextval('s'))
+SELECT id FROM item FETCH FIRST (nextval('s')) ROWS ONLY
+SELECT CAST(nextval('s') AS text)
+SELECT (ARRAY[1,2,3])[nextval('s')]
+-- expect: forbidden|error
+SELECT count(*) FROM item GROUP BY pg_sleep(100)
+WITH m AS (MERGE INTO item USING maker ON true WHEN MATCHED THEN DELETE RETURNING *) SELECT * FROM m
+SELECT 2 ^ 1e10
+SELECT power(1.0000001::numeric, 1e12::numeric)
+SELECT levenshtein(repeat('x', 100000), repeat('y', 100000))
+SELECT JSON_TABLE('[]', '$' COLUMNS (a int PATH '$'))
+-- expect: timeout|too_large
+WITH s AS MATERIALIZED (SELECT pg_sleep(1000)) SELECT 1 FROM s
+WITH s AS (SELECT pg_sleep(1000) AS z) SELECT * FROM s, item
+SELECT pg_sleep(0.05) FROM generate_series(1, 100000)
+SELECT CASE WHEN pg_sleep(100) IS NULL THEN 1 END
+WITH RECURSIVE r(i, s) AS (SELECT 1, pg_sleep(0.1) UNION ALL SELECT i + 1, pg_sleep(0.1) FROM r) SELECT count(*) FROM r
+SELECT repeat('x', 1000000)::xml FROM generate_series(1, 100000)
+SELECT xmlagg(xmlelement(name x, repeat('y', 100000))) FROM generate_series(1, 1000000)
+SELECT jsonb_agg(repeat('x', 100000)) FROM generate_series(1, 1000000)
+SELECT json_object_agg(g, g) FROM generate_series(1, 1000000000) g
+SELECT count(*) FROM generate_series('2000-01-01'::timestamp, '9999-01-01', '1 second')
+SELECT count(*) FROM generate_series(1::numeric, 1e30)
+SELECT count(*) FROM (VALUES (1), (2)) a(x), LATERAL (SELECT pg_sleep(100)) b
+SELECT DISTINCT a.* FROM item a CROSS JOIN generate_series(1, 1000000000) b
+SELECT row_number() OVER (ORDER BY random()) FROM generate_series(1, 1000000000)
+SELECT * FROM item JOIN generate_series(1, 100000000) g ON g % 2 = 0 ORDER BY g DESC
+-- expect: rows
+SELECT regexp_matches(repeat('ab', 100000), '(.*)(.*)(.*)(.*)(.*)(.*)(.*)x', 'g')
+SELECT (10::numeric ^ 1000) ^ 100
+SELECT exp(5000::numeric(1000, 900))
+SELECT sqrt(('1' || repeat('0', 100000))::numeric)
+SELECT setseed(0.5)
+SELECT pg_index_column_has_property('item'::regclass, 1, 'asc')

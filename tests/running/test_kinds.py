@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import runpy
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +18,10 @@ from sqlassay.running.worker import Pool
 
 Configured = Callable[..., Config]
 COUNT = "SELECT COUNT(*) FROM item"
+EARLIER = ["Hello.", "What is there?"]
 CASE = {
     "id": "talk",
-    "turns": ["Hello.", "What is there?"],
+    "turns": EARLIER,
     "question": "How many items?",
     "phrasings": ["Count the items."],
     "gold_sql": COUNT,
@@ -79,6 +82,22 @@ def vanna(q):
 def llama_index(q):
     return {"response": "Ten.", "metadata": {"sql_query": SQL, "result": [[10]], "col_keys": ["n"]}, "source_nodes": []}
 
+def mcp(q):
+    params = {"name": "read_query", "arguments": {"query": SQL}}
+    result = {"content": [{"type": "text", "text": "[{'n': 10}]"}]}
+    return {"calls": [{"request": {"method": "tools/call", "params": params}, "result": result}]}
+
+def otel(q):
+    def span(id, parent, name, start, **attributes):
+        given = [{"key": key.replace("__", "."), "value": {"stringValue": value}} for key, value in attributes.items()]
+        times = {"startTimeUnixNano": str(start), "endTimeUnixNano": str(start + 1)}
+        return {"traceId": "t", "spanId": id, "parentSpanId": parent, "name": name, "attributes": given, **times}
+    spans = [
+        span("r", "", "invoke_agent a", 1, gen_ai__operation__name="invoke_agent", final_result="Ten."),
+        span("t", "r", "execute_tool run_sql", 2, gen_ai__operation__name="execute_tool", gen_ai__tool__name="run_sql",
+            gen_ai__tool__call__arguments='{"sql": "' + SQL + '"}', gen_ai__tool__call__result="[[10]]")]
+    return {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+
 def genie(q):
     return {"content": q, "status": "COMPLETED", "space_id": "s", "attachments": [{"query": {"query": SQL}}]}
 
@@ -103,7 +122,7 @@ def check(found: dict[tuple[int, int], Any]) -> None:
     for (phrasing, _), turn in found.items():
         assert turn.question == ("How many items?", "Count the items.")[phrasing]
         assert [message.role for message in turn.history] == ["user", "assistant", "user", "assistant"]
-        assert [message.content for message in turn.history][::2] == CASE["turns"]
+        assert [message.content for message in turn.history][::2] == EARLIER
         assert turn.candidate_sql == COUNT
 
 
@@ -119,6 +138,37 @@ def test_command(configured: Configured, pool: Pool, shop: Path) -> None:
     found = turns(configured, pool, {"kind": "command", "command": [sys.executable, "prints.py"]})
     check(found)
     assert {turn.answer for turn in found.values()} == {"4 before"}
+
+
+@pytest.mark.parametrize(
+    "history", [None, [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hi!"}]]
+)
+def test_replay(configured: Configured, pool: Pool, shop: Path, history: list[dict[str, str]] | None) -> None:
+    told = {} if history is None else {"history": history}
+    lines = [
+        {"id": "talk", "sql": COUNT, "answer": f"{phrasing}.{repeat}", "phrasing": phrasing, "repeat": repeat, **told}
+        for phrasing in (0, 1)
+        for repeat in (0, 1)
+    ]
+    (shop / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    found = turns(configured, pool, {"kind": "replay", "path": "lines.jsonl"})
+    assert {key: turn.answer for key, turn in found.items()} == {(p, r): f"{p}.{r}" for p in (0, 1) for r in (0, 1)}
+    kept = [("user", said) for said in EARLIER] if history is None else [("user", "Hi."), ("assistant", "Hi!")]
+    for turn in found.values():
+        assert [(message.role, message.content) for message in turn.history] == kept
+        assert turn.candidate_sql == COUNT
+
+
+@pytest.mark.parametrize("name", ["langchain", "openai", "otel", "mcp"])
+def test_recorded_payloads_of_a_framework(configured: Configured, pool: Pool, shop: Path, name: str) -> None:
+    (shop / "payloads.py").write_text(READ)
+    payloads = runpy.run_path(str(shop / "payloads.py"))
+    line = {"id": "talk", "payload": payloads[name]("How many items?")}
+    (shop / "lines.jsonl").write_text(json.dumps(line))
+    found = turns(configured, pool, {"kind": "replay", "path": "lines.jsonl", "read": name})
+    for (phrasing, _), turn in found.items():
+        assert turn.question == ("How many items?", "Count the items.")[phrasing]
+        assert (turn.candidate_sql, [message.role for message in turn.history]) == (COUNT, ["user", "user"])
 
 
 @pytest.mark.parametrize("name", READERS)

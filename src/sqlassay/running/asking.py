@@ -48,16 +48,20 @@ async def put(
     database: str | None = None,
     asked_again: bool = False,
 ) -> Answer:
-    """Ask one wording of one case; earlier turns of its conversation are put first, in order."""
+    """Ask one wording of one case; earlier turns of its conversation are put first, in order.
+
+    A recorded line is the newest turn: of the earlier ones it shows what it keeps as `history`, else what was asked.
+    """
     started = time.monotonic()
     deadline = started + timeout_s + _MARGIN_S
     question = case.wording(key.phrasing)
     history: tuple[Message, ...] = ()
+    earlier = () if isinstance(agent, ReplayAgent) else case.turns
     base = Turn(case_id=case.id, question=question, phrasing=key.phrasing, repeat=key.repeat, asked_again=asked_again)
-    for number, said in enumerate((*case.turns, question)):
+    for number, said in enumerate((*earlier, question)):
         ask = Ask(
             question=said,
-            request_id=request_id if number == len(case.turns) else f"{request_id}-{number}",
+            request_id=request_id if number == len(earlier) else f"{request_id}-{number}",
             history=history,
             hide=hide,
             database=database,
@@ -69,12 +73,14 @@ async def put(
             turn = replace(base, history=history, **payload.fields)
             return Answer(turn=turn, raw=None, waited_s=waited, unreachable=payload.unreachable)
         turn, raw = _read(agent, payload, replace(base, history=history))
-        if number == len(case.turns) or turn.error is not None:
+        if number == len(earlier) or turn.error is not None:
             break
         history += (
             Message(role="user", content=said),
             Message(role="assistant", content=turn.answer or turn.candidate_sql or ""),
         )
+    if len(earlier) < len(case.turns) and not turn.history:
+        turn = replace(turn, history=tuple(Message(role="user", content=said) for said in case.turns))
     return Answer(turn=_timed(turn, waited, live=not isinstance(agent, ReplayAgent)), raw=raw, waited_s=waited)
 
 

@@ -19,7 +19,8 @@ from sqlassay.records.relation import Column, Kind, Relation
 from sqlassay.records.value import Ceiling
 from sqlassay.tables.comparison import Comparison
 from sqlassay.tables.exact import _Verdict, compare_tables
-from sqlassay.tables.quick import plain_verdict
+from sqlassay.tables.output import align
+from sqlassay.tables.quick import interchangeable, plain_verdict
 from sqlassay.tables.rule import Cut, Facts, Links, Order, TableRule
 
 
@@ -245,3 +246,27 @@ def test_a_billionth_of_a_large_number_is_more_than_the_rule_allows(
         found = compare_tables(_table([(one, "x"), (small, "y")]), _table([(two, "x"), (small, "y")]), TableRule())
         assert not found.exact
         assert found.ceilings == ({Ceiling.DECIDED_BY_TOLERANCE} if by_a_hair else set())
+
+
+@settings(max_examples=800, deadline=None)
+@given(both=look_alikes(ODD), tolerance=st.sampled_from(TOLERANCES))
+def test_a_right_answer_is_aligned_as_the_gold_with_itself(both: Any, tolerance: Tolerance) -> None:
+    suggested = compare_tables(*both, TableRule(tolerance=tolerance)).assignment
+    found = align(*both, tolerance=tolerance, suggested=suggested)
+    with mock.patch("sqlassay.tables.output.interchangeable", return_value=False):
+        assert align(*both, tolerance=tolerance, suggested=suggested) == found
+
+
+def test_only_the_same_values_under_the_same_names_are_interchangeable() -> None:
+    rows = [(1, "x"), (0.5, "y"), (None, "y")]
+    gold = _table(list(rows))
+    assert interchangeable(gold, _table(rows[::-1]))
+    for other in (
+        [(True, "x"), *rows[1:]],
+        [*rows[:2], (None, "x")],
+        rows[:2],
+        [rows[0], (Decimal("0.5"), "y"), rows[2]],
+    ):
+        assert not interchangeable(gold, _table(other))
+    renamed = Relation(columns=(Column(name="a"), Column(name="z")), rows=list(rows))
+    assert not interchangeable(gold, renamed)

@@ -211,8 +211,8 @@ def evidence(examined: Examined) -> Mapping[str, Any]:
             "reference": left[pair.reference],
             "candidate": right[pair.candidate],
             "by": pair.by.value,
-            "precision": float(pair.overlap.precision),
-            "recall": float(pair.overlap.recall),
+            "precision": _part(pair.overlap.candidate_hits, pair.overlap.candidate),
+            "recall": _part(pair.overlap.reference_hits, pair.overlap.reference),
         }
         for pair in alignment.pairs
     ]
@@ -222,6 +222,10 @@ def evidence(examined: Examined) -> Mapping[str, Any]:
     found["missing_columns"] = [left[position] for position in alignment.unpaired]
     found["extra_columns"] = [name for position, name in enumerate(right) if position not in paired]
     return found
+
+
+def _part(hits: int, count: int) -> float:
+    return hits / count if count else 0.0
 
 
 def ceilings(examined: Examined) -> Iterable[Ceiling]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 from sqlassay.records.case import (
     GroupsShape,
@@ -24,7 +25,7 @@ from sqlassay.tables.encode import Coercions
 from sqlassay.tables.exact import compare_tables
 from sqlassay.tables.order import OrderFacts, order_of, says_order, settled
 from sqlassay.tables.output import Alignment, align
-from sqlassay.tables.rule import Facts, Links, TableRule
+from sqlassay.tables.rule import Facts, Links, Order, TableRule
 from sqlassay.tables.shapes import Ground, ShapeError, ShapeVerdict, groups, id_set, ranking, scalar
 from sqlassay.tables.tolerance import agreement
 
@@ -177,9 +178,14 @@ def _by_shape(
             return groups(ground, columns, facts.order)
 
 
+_UNKNOWN_ORDER: Final = Ordering(), OrderPlan()
+_FREE: Final = OrderFacts(order=Order(), ordered=False)
+"""Neither order counts nor does a cut: the usual gold."""
+
+
 def _order(trial: Trial, gold: Side, reference: Relation, settings: ScoreSettings) -> OrderFacts:
     case, understood = trial.case, gold.comprehension
-    ordering, plan = Ordering(), OrderPlan()
+    ordering, plan = _UNKNOWN_ORDER
     ordered = case.ordered
     if isinstance(understood, Understanding):
         ordering, plan = understood.ordering, understood.order_plan
@@ -187,6 +193,8 @@ def _order(trial: Trial, gold: Side, reference: Relation, settings: ScoreSetting
         ordered = Ordered.YES
     if isinstance(case.compare_on, RankingShape) and ordered is Ordered.AUTO:
         ordered = Ordered.YES
+    if ordered is not Ordered.YES and not ordering.keys and not ordering.limited:
+        return _FREE
     auxiliary = gold.auxiliary.relation if isinstance(gold.auxiliary, Rows) else None
     return order_of(reference, ordering=ordering, plan=plan, auxiliary=auxiliary, ordered=ordered, ties=settings.ties)
 

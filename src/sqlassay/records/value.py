@@ -118,4 +118,7 @@ def verdict(holds: bool) -> Ratio:
     >>> verdict(True)
     Ratio(hits=1, total=1)
     """
-    return Ratio(hits=1 if holds else 0, total=1)
+    return _YES if holds else _NO
+
+
+_YES, _NO = Ratio(hits=1, total=1), Ratio(hits=0, total=1)

@@ -5,7 +5,7 @@ Specification section 5.3.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,6 +17,7 @@ from sqlassay.records.value import Ceiling
 from sqlassay.tables.encode import Coercions
 from sqlassay.tables.keys import choose_key
 from sqlassay.tables.pairing import Pair, pair_columns
+from sqlassay.tables.quick import interchangeable
 from sqlassay.tables.rows import Bench, Plan, bench_of, rows_equal
 from sqlassay.tables.rule import Links
 from sqlassay.tables.shelves import Tally, tally, whole_rows
@@ -49,12 +50,23 @@ class Alignment:
     @property
     def column_precision(self) -> Fraction:
         """Sum of pair precisions, 0..candidate_columns."""
-        return sum((pair.overlap.precision for pair in self.pairs), start=Fraction(0))
+        return _total((pair.overlap.candidate_hits, pair.overlap.candidate) for pair in self.pairs)
 
     @property
     def column_recall(self) -> Fraction:
         """Sum of pair recalls, 0..reference_columns."""
-        return sum((pair.overlap.recall for pair in self.pairs), start=Fraction(0))
+        return _total((pair.overlap.reference_hits, pair.overlap.reference) for pair in self.pairs)
+
+
+def _total(shares: Iterable[tuple[int, int]]) -> Fraction:
+    """The sum of shares, each as hits and count; a column without values adds nothing."""
+    whole, rest = 0, Fraction(0)
+    for hits, count in shares:
+        if hits == count > 0:
+            whole += 1
+        elif hits:
+            rest += Fraction(hits, count)
+    return rest + whole
 
 
 def align(
@@ -78,6 +90,8 @@ def align(
     >>> [(pair.reference, pair.candidate, pair.by.value) for pair in found.pairs], found.matched_cells
     ([(0, 0, 'values'), (1, 1, 'values')], 3)
     """
+    if suggested is not None and interchangeable(reference, candidate):
+        candidate = reference
     bench = bench_of(
         reference,
         candidate,

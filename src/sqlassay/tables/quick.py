@@ -70,6 +70,19 @@ def plain_verdict(reference: Relation, candidate: Relation, rule: TableRule) -> 
     return _as_they_stand(reference, candidate, rule, single=known.single)
 
 
+def interchangeable(reference: Relation, candidate: Relation) -> bool:
+    """Whether both have the same names, kinds and values beyond doubt, rows in any order: either may stand for both."""
+    if reference.arrow is not None or candidate.arrow is not None or reference.height >= LARGE:
+        return False
+    known = known_of(reference)
+    rows = candidate.rows if type(candidate.rows) is list else list(candidate.rows)
+    try:
+        same = known.trusted and known.same_bag(rows) and known.sound(rows) and _hold(rows, known.mixed)
+    except (TypeError, ValueError, ArithmeticError):
+        return False
+    return same and [(column.name, column.kind) for column in candidate.columns] == known.heads
+
+
 class Known:
     """What is known of a reference whose rows are Python rows: found once, asked by every candidate.
 

@@ -159,3 +159,15 @@ def test_an_integer_that_shares_the_word_of_null_is_not_null(monkeypatch: pytest
     value = (word - 0x9E3779B97F4A7C15) % 2**64
     value -= 2**64 * (value >= 2**63)
     assert not compare_tables(_as_arrow({"x": [value, 1]}), _as_arrow({"x": [None, 1]})).exact
+
+
+@pytest.mark.parametrize("widths", [(2, 1), (1, 2), (1, 0), (0, 1), (0, 0)])
+def test_a_side_with_fewer_columns_or_none_is_aligned(widths: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "LARGE", 1)
+    left, right = (
+        Relation(columns=tuple(Column(name="ab"[p]) for p in range(width)), rows=[(n, n % 2)[:width] for n in range(4)])
+        for width in widths
+    )
+    found = align(left, right)
+    assert found.width == min(widths)
+    assert compare_tables(left, right).exact == (widths[0] == widths[1])

@@ -16,6 +16,7 @@ from sqlassay.tables.cells import normal
 from sqlassay.tables.encode import Coercions
 from sqlassay.tables.exact import compare_tables
 from sqlassay.tables.handed import relation_of
+from sqlassay.tables.output import align
 from sqlassay.tables.rule import TableRule
 from sqlassay.tables.tolerance import Agreement
 
@@ -85,6 +86,38 @@ def test_every_hundredth_edge_is_inside() -> None:
     rule = Agreement(Tolerance(mode="plain"))
     assert all(rule(n / 100, (n + 1) / 100) for n in range(0, 100_000, 7))
     assert not any(rule(n / 100, (n + 1.001) / 100) for n in range(0, 100_000, 7))
+
+
+def _one_column(*cells: Any) -> Relation:
+    return Relation(columns=(Column(name="n"),), rows=[(cell,) for cell in cells])
+
+
+@pytest.mark.parametrize("size", [1e15, 1e16, 1.8014398509481984e16, 1e300])
+def test_large_floats_are_no_integers(size: float) -> None:
+    rule = TableRule(tolerance=Tolerance(mode="plain", abs="0", rel="0.01"))
+    assert compare_tables(_one_column(size, 1.0), _one_column(size * 1.001, 1.0), rule).exact
+    assert compare_tables(_one_column(size), _one_column(int(Decimal(repr(size)))), TableRule()).exact
+    if size < 1e300:
+        assert not compare_tables(_one_column(int(size)), _one_column(int(size) + 1), rule).exact
+
+
+@pytest.mark.parametrize("wide", [10**400, Decimal("1e400"), Decimal("12345678901234567890123456789012345.5")])
+@pytest.mark.parametrize("mode", ["guarded", "plain", "rounding"])
+def test_numbers_wider_than_floats_and_decimals_are_compared_and_aligned(wide: Any, mode: Any) -> None:
+    left, right = _one_column(wide, 1.5, -wide), _one_column(-wide, 1.5, wide)
+    rule = TableRule(tolerance=Tolerance(mode=mode))
+    assert compare_tables(left, right, rule).exact
+    assert not compare_tables(left, _one_column(wide, 1.5, wide), rule).exact
+    assert align(left, right, tolerance=Tolerance(mode=mode)).matched_cells == 3
+
+
+def test_columns_of_one_name_are_told_apart_by_the_rows() -> None:
+    def named(names: str, *rows: tuple[Any, ...]) -> Relation:
+        return Relation(columns=tuple(Column(name=name) for name in names), rows=rows)
+
+    rule = TableRule(columns="by_name")
+    assert compare_tables(named("aab", (1, 2, 3)), named("baa", (3, 2, 1)), rule).exact
+    assert not compare_tables(named("aab", (1, 2, 3)), named("baa", (2, 3, 1)), rule).exact
 
 
 def test_relative_tolerance() -> None:

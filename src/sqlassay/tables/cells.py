@@ -59,7 +59,7 @@ def normal(value: Any, *, decimals: bool = True) -> Any:
             return Decimal(repr(value)) if decimals else value
         if value in (float("inf"), float("-inf")):
             return value
-        return int(Decimal(repr(value)))
+        return Decimal(f"{int(Decimal(repr(value)))}.0")
     if kind is bool:
         return TRUE if value else FALSE
     if kind is Decimal:
@@ -171,6 +171,17 @@ def is_whole(cell: Any) -> bool:
     if type(cell) is int:
         return True
     return type(cell) is Decimal and cell.is_finite() and int(cell.as_tuple().exponent) >= 0
+
+
+def is_integral(cell: Any) -> bool:
+    """Whether a number is an integer by its value, of whatever type and size.
+
+    >>> is_integral(2.0), is_integral(Decimal("12345678901234567890123456789012345.5")), is_integral(float("inf"))
+    (True, False, False)
+    """
+    if type(cell) is Decimal:
+        return bool(cell == cell.to_integral_value())
+    return type(cell) is int or bool(cell.is_integer())
 
 
 def iso_timestamp(text: str) -> datetime | None:

@@ -5,7 +5,7 @@ Specification section 5.1, shape `table`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, islice
 from typing import Final
 
@@ -106,13 +106,13 @@ class _Verdict:
             yield tuple(i for i in range(self.left.width) if i not in dropped)
 
     def _match(self, fit: Compatibility, kept: tuple[int, ...]) -> tuple[int | None, ...] | None:
-        bench = fit.bench
         whole = len(kept) == self.left.width
         if self.rule.columns != "any":
-            order = range(len(kept)) if self.rule.columns == "by_position" else self._by_name(kept)
-            if order is None or not self._equal(fit, kept, order):
-                return None
-            return _spread(kept, order, self.left.width)
+            by_name = self.rule.columns == "by_name"
+            order: Sequence[int] | None = self._by_name(kept) if by_name else range(len(kept))
+            if order is not None and not self._equal(fit, kept, order):
+                order = self._among_names(fit, kept) if by_name else None
+            return None if order is None else _spread(kept, order, self.left.width)
         if whole and all(self.ties.permitted(i, i) for i in kept) and self._equal(fit, kept, kept):
             return kept
         if self._stranded(fit, kept):
@@ -123,15 +123,24 @@ class _Verdict:
         allowed = fit.matrix(kept)
         if allowed is None:
             return None
+        found = self._searched(fit, kept, allowed, lambda order: self._confirm(fit, kept, order))
+        return None if found is None else _spread(kept, found, self.left.width)
+
+    def _searched(
+        self,
+        fit: Compatibility,
+        kept: Sequence[int],
+        allowed: list[list[bool]],
+        confirm: Callable[[Sequence[int]], bool],
+    ) -> Sequence[int] | None:
         from sqlassay.tables.assignment import search
 
-        found = search(
-            bench if whole else _narrowed(bench, kept),
+        return search(
+            fit.bench if len(kept) == self.left.width else _narrowed(fit.bench, kept),
             allowed,
             prefer=lambda position, j: self.ties.wish(kept[position], j),
-            confirm=lambda order: self._confirm(fit, kept, order),
+            confirm=confirm,
         )
-        return None if found is None else _spread(kept, found, self.left.width)
 
     def _stranded(self, fit: Compatibility, kept: Sequence[int]) -> bool:
         """Whether the first column that cannot stay in its place has no other: the usual wrong answer, told early."""
@@ -167,6 +176,15 @@ class _Verdict:
                 return None
             order.append(places.pop(0))
         return order
+
+    def _among_names(self, fit: Compatibility, kept: Sequence[int]) -> Sequence[int] | None:
+        """Columns of one name in an order under which the rows are equal: their names do not tell them apart."""
+        here, there = _folded([self.left.names[i] for i in kept]), _folded(self.right.names)
+        if len(set(here)) == len(here):
+            return None
+        places = range(len(there))
+        allowed = [[name == there[j] and fit.holds(i, j) for j in places] for i, name in zip(kept, here, strict=True)]
+        return self._searched(fit, kept, allowed, lambda order: self._equal(fit, kept, order))
 
     def _by_position(self, assignment: tuple[int | None, ...] | None) -> bool:
         if self.left.width != self.right.width:

@@ -134,6 +134,8 @@ class LargeBench(Bench):
     def overlap_limits(
         self, left: Sequence[int], right: Sequence[int], threshold: Fraction
     ) -> Iterator[tuple[float, int, int]]:
+        if not left or not right:
+            return
         here, there = ([self.vectors[side][p] for p in places] for side, places in ((0, left), (1, right)))
         limits = shares.limits(here, there, threshold, exact=self.agree.exact)
         for row, column in np.argwhere(limits >= float(threshold)).tolist():

@@ -125,14 +125,14 @@ def _blocks(left: list[Vector], right: list[Vector], agree: Agreement) -> list[t
     blocks: list[tuple[list[Vector], list[Vector]]] = [([], [])]
     last = ends[0][0]
     for value, side, index in ends:
-        if value != last and _float(value) - _float(last) > max(agree.width(value), agree.width(last)):
+        if value != last and as_float(value) - as_float(last) > max(agree.width(value), agree.width(last)):
             blocks.append(([], []))
         blocks[-1][side].append((left, right)[side][index])
         last = value
     return blocks
 
 
-def _float(value: Any) -> float:
+def as_float(value: Any) -> float:
     """The number as a float; all beyond these are one, so that no gap is seen between them."""
     return float(min(max(value, -_FLOATS), _FLOATS))
 

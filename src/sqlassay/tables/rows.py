@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlassay.records.relation import Relation
-from sqlassay.tables.cells import is_number
+from sqlassay.tables.cells import is_integral, is_number
 from sqlassay.tables.encode import Coercions, ColumnCells, Meeting, Table, meet, tables_of
-from sqlassay.tables.matching import bags_agree, skeleton
+from sqlassay.tables.matching import as_float, bags_agree, skeleton
 from sqlassay.tables.overlap import Overlap, may_meet, overlap_of
 from sqlassay.tables.tolerance import Agreement
 
@@ -46,7 +46,7 @@ LARGE: Final = 20_000
 
 def bench_of(reference: Relation, candidate: Relation, *, plan: Plan, agree: Agreement, coercions: Coercions) -> Bench:
     """A bench that fits the size of both results."""
-    if max(reference.height, candidate.height) >= LARGE:
+    if max(reference.height, candidate.height) >= LARGE and reference.width and candidate.width:
         from sqlassay.tables.large import bench_for
 
         return bench_for(reference, candidate, plan=plan, agree=agree, coercions=coercions)
@@ -183,7 +183,7 @@ class Bench:
         column = self.reference[i]
         if not column.numeric or column.types == {int}:
             return False
-        return any(is_number(cell) and cell != cell // 1 for cell in column.cells)
+        return any(is_number(cell) and not is_integral(cell) for cell in column.cells)
 
 
 def _profiles_agree(one: ColumnCells, two: ColumnCells, agree: Agreement) -> bool:
@@ -192,7 +192,7 @@ def _profiles_agree(one: ColumnCells, two: ColumnCells, agree: Agreement) -> boo
         return False
     width = agree.width
     for a, b in zip(left, right, strict=True):
-        if a != b and abs(float(a) - float(b)) > max(width(a), width(b)):
+        if a != b and abs(as_float(a) - as_float(b)) > max(width(a), width(b)):
             return False
     if len(left) == len(one.cells):
         return True

@@ -42,7 +42,6 @@ _CHUNK = 1024
 _FIRST_CHUNK = 64
 _CONNECT_TIMEOUT_S = 10
 _KILL_AFTER_S = 0.02
-_ISOLATION = "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"
 _SNAPSHOT = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"
 _OPTIONAL_SETTINGS = (
     "SET SESSION max_recursive_iterations = 4294967295",
@@ -87,16 +86,19 @@ class MysqlDatabase:
         try:
             self._connection = _connection(self._address)
             self._ask_at_once("SET SESSION time_zone = '+00:00'")
-            self._ask_at_once(_ISOLATION)
             for setting in _OPTIONAL_SETTINGS:
                 with suppress(pymysql.Error):
                     self._ask_at_once(setting)
             version, mode = self._ask_at_once("SELECT VERSION(), @@SESSION.sql_mode")[0]
+            isolation = self._ask_at_once(
+                "SHOW VARIABLES WHERE variable_name IN ('tx_isolation', 'transaction_isolation')"
+            )
         except (pymysql.Error, OSError) as error:
             raise DatabaseUnavailable(
                 f"database {self.name!r}: {self.url} cannot be reached: {self._clean(error)}",
                 hint="is the server running, and do host, port, user, password and database name hold?",
             ) from None
+        self._isolation = f"{max(name for name, _ in isolation)} = 'REPEATABLE-READ'"
         self._is_mariadb = "mariadb" in version.lower()
         unusual = {"ANSI_QUOTES", "NO_BACKSLASH_ESCAPES"} & set(mode.split(","))
         self._families: tuple[Family, ...] = ("mysql_ansi", "mysql") if unusual else ("mysql",)
@@ -141,36 +143,18 @@ class MysqlDatabase:
         with suppress(OSError), _connection(self._address) as other, other.cursor() as cursor:
             cursor.execute(f"KILL QUERY {self._connection.thread_id()}")
 
-    def _begin(self) -> None:
-        """Take a snapshot; where the server warns that the isolation level gives none, set the level and begin again.
-
-        Raises:
-            DatabaseUnavailable: the connection was lost, or there is no snapshot to be had.
-        """
-        import pymysql
-
-        self._reconnect_if_lost()
-        try:
-            with self._connection.cursor() as cursor:
-                cursor.execute(_SNAPSHOT)
-                if cursor.warning_count:
-                    cursor.execute("ROLLBACK")
-                    cursor.execute(_ISOLATION)
-                    cursor.execute(_SNAPSHOT)
-        except pymysql.Error as error:
-            raise DatabaseUnavailable(f"database {self.name!r}: {self.url}: {self._clean(error)}") from None
-
     @contextmanager
     def session(self) -> Iterator[MysqlSession]:
         import pymysql
 
-        self._begin()
+        self._reconnect_if_lost()
         session = MysqlSession(
             self._connection,
             self._schema or self.schema(),
             kill=self._kill,
             clean=self._clean,
             families=self._families,
+            isolation=self._isolation,
             mariadb=self._is_mariadb,
         )
         try:
@@ -206,8 +190,12 @@ def _connection(address: Address) -> Any:
     )
 
 
+def _milliseconds(seconds: float) -> int:
+    return max(1, int(seconds * 1000))
+
+
 class MysqlSession:
-    """One read-only transaction with a consistent snapshot."""
+    """One read-only transaction with a consistent snapshot, begun with its first statement."""
 
     def __init__(
         self,
@@ -217,6 +205,7 @@ class MysqlSession:
         kill: Callable[[], None],
         clean: Callable[[Exception], str],
         families: Sequence[Family],
+        isolation: str,
         mariadb: bool,
     ) -> None:
         self._connection = connection
@@ -225,6 +214,7 @@ class MysqlSession:
         self._kill = kill
         self._clean = clean
         self._families = families
+        self._isolation = isolation
         self._mariadb = mariadb
         self._timeout_s: float | None = None
         self._variables: tuple[str, ...] = ()
@@ -246,7 +236,7 @@ class MysqlSession:
         try:
             self._forget_variables()
             self._variables = variables(found)
-            self._set_timeout(limits.timeout_s)
+            self._begin(limits.timeout_s)
             began = time.perf_counter()
             with deadline(limits.timeout_s + _KILL_AFTER_S, self._kill) as alarm:
                 columns, rows, truncated = self._fetched(only_statement(sql, found), found, limits)
@@ -279,15 +269,19 @@ class MysqlSession:
                 return why
         return None
 
-    def _set_timeout(self, seconds: float) -> None:
-        """The server's own limit: MariaDB counts in seconds, MySQL in milliseconds."""
+    def _begin(self, seconds: float) -> None:
+        """Take the snapshot if there is none yet; set the server's own time limit if it is another one."""
         if seconds == self._timeout_s:
             return
+        limit = (
+            f"max_statement_time = {seconds:.6f}" if self._mariadb else f"max_execution_time = {_milliseconds(seconds)}"
+        )
         with self._connection.cursor() as cursor:
-            if self._mariadb:
-                cursor.execute(f"SET SESSION max_statement_time = {seconds:.6f}")
+            if self._timeout_s is None:
+                cursor.execute(f"SET SESSION {self._isolation}, {limit}")
+                cursor.execute(_SNAPSHOT)
             else:
-                cursor.execute(f"SET SESSION max_execution_time = {max(1, int(seconds * 1000))}")
+                cursor.execute(f"SET SESSION {limit}")
         self._timeout_s = seconds
 
     def _forget_variables(self) -> None:
@@ -300,8 +294,9 @@ class MysqlSession:
 
     def end(self) -> None:
         """Give the snapshot back, and leave nothing to the next session."""
-        self._connection.rollback()
-        self._forget_variables()
+        if self._timeout_s is not None:
+            self._connection.rollback()
+            self._forget_variables()
 
     def _fetched(self, sql: str, found: Sequence[Token], limits: Limits) -> tuple[tuple[Column, ...], list[Row], bool]:
         from pymysql.cursors import SSCursor

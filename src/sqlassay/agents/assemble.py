@@ -266,6 +266,9 @@ def _status(transcript: Transcript, queries: tuple[Query, ...]) -> tuple[Status 
         return Status.ERROR, StatusSource.FLAG, TurnError(kind=TurnErrorKind.AGENT_CRASH, message=message)
     if any(query.sql.strip() for query in queries):
         return Status.SUCCESS, StatusSource.INFERRED, error
+    if transcript.answer is not None:
+        message = "ended without an answer: the final text is empty"
+        return Status.ERROR, StatusSource.FLAG, TurnError(kind=TurnErrorKind.AGENT_CRASH, message=message)
     return None, StatusSource.INFERRED, error
 
 

@@ -107,3 +107,19 @@ def test_vanna_turns_in_which_the_model_said_nothing_are_the_agents_failure() ->
     assert (turn.status, turn.status_source.value) == ("ERROR", "flag")
     assert turn.error is not None
     assert read("vanna", asked).status is None
+
+
+@pytest.mark.parametrize(
+    ("name", "payload"),
+    [
+        ("openai", [{"role": "user", "content": "q"}, {"role": "assistant", "content": ""}]),
+        ("openai_agents", {"to_input_list": [{"role": "user", "content": "q"}], "final_output": ""}),
+        ("langchain", [{"type": "human", "content": "q"}, {"type": "ai", "content": ""}]),
+        ("pydantic_ai", {"output": "", "all_messages": [ASKED]}),
+    ],
+)
+def test_an_empty_final_text_is_the_agents_failure_and_not_the_readers(name: str, payload: Any) -> None:
+    turn = read(name, payload)
+    assert (turn.status, turn.status_source.value, turn.answer) == ("ERROR", "flag", "")
+    assert turn.error is not None
+    assert not any("neither a status" in gap for gap in turn.gaps)

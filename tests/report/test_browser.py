@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pages import settled
 from sqlassay.report import html
 from sqlassay.report.model import Report
 
@@ -18,10 +19,10 @@ def test_from_a_number_to_two_cells_in_three_clicks(watched: Any, page_file: Pat
     page = watched.open(page_file)
     assert page.locator("#overview .score").is_visible()
     page.click(".causes a >> nth=0")
-    rows = page.locator("#list tbody tr")
+    rows = settled(page).locator("#list tbody tr")
     assert rows.count() == report.buckets[0].count
     rows.first.locator("a").click()
-    assert page.locator("#case .grid").is_visible()
+    assert settled(page).locator("#case .grid").is_visible()
     assert page.locator("#case .grid td.d").count() > 0
     assert "¡Ay!" in page.locator("#case .grid td.d.x").first.inner_text()
 
@@ -52,10 +53,10 @@ def test_search_filter_range_sort_and_clear(watched: Any, page_file: Path, repor
     low = [row for row in report.cases if row.metrics["output.cells.recall"] <= 0.5]
     assert page.locator("#list tbody tr").count() == len(low)
     page.click("#list th button >> text=output.cells.recall")
-    values = [float(text) for text in page.locator("#list tbody td:last-child").all_inner_texts()]
+    values = [float(text) for text in settled(page).locator("#list tbody td:last-child").all_inner_texts()]
     assert values == sorted(values)
     page.click("#list th button >> text=output.cells.recall")
-    values = [float(text) for text in page.locator("#list tbody td:last-child").all_inner_texts()]
+    values = [float(text) for text in settled(page).locator("#list tbody td:last-child").all_inner_texts()]
     assert values == sorted(values, reverse=True)
 
 
@@ -106,7 +107,7 @@ def test_hostile_content_is_inert(watched: Any, tmp_path: Path, hostile_report: 
     addresses = page.evaluate("[...document.querySelectorAll('a[href]')].map((a) => a.getAttribute('href'))")
     assert all(address.startswith("#") for address in addresses)
     page.click("a[data-view=cases]")
-    count = page.locator("#list tbody tr").count()
+    count = settled(page).locator("#list tbody tr").count()
     assert count == len(hostile_report.cases)
     for number in range(count):
         page.click(f"#list tbody tr >> nth={number} >> td.id a")
@@ -124,7 +125,7 @@ def test_filter_links_find_their_hostile_cases(watched: Any, tmp_path: Path, hos
     page = watched.open(path)
     for number in range(page.locator(".heat tbody th a").count()):
         page.click(f".heat tbody th a >> nth={number}")
-        assert page.locator("#list tbody tr").count() >= 1
+        assert settled(page).locator("#list tbody tr").count() >= 1
         page.click("a[data-view=overview]")
 
 
@@ -144,7 +145,7 @@ def test_a_thousand_cases_draw_no_more_than_a_page_of_them(
     assert page.evaluate(drawn) < 1.1 * few
     assert page.locator("#list tbody tr").count() == 100
     page.click("#next")
-    assert page.locator("#list td.id a").first.inner_text() == "films_0100"
+    assert settled(page).locator("#list td.id a").first.inner_text() == "films_0100"
     found = page.evaluate(
         "(() => { const box = document.querySelector('#search'); box.value = 'number 7';"
         "box.dispatchEvent(new Event('input')); return document.querySelectorAll('#list tbody tr').length; })()"

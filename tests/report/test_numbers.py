@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pages import settled
 from sqlassay.records.case import Case, Expectation, Status
 from sqlassay.records.measurement import Bucket
 from sqlassay.records.run import Manifest, RunState
@@ -34,7 +35,7 @@ NAMED: dict[str, Callable[[CaseRow], object]] = {
 
 
 def ids(page: Any) -> list[str]:
-    return list(page.locator("#list td.id a").all_inner_texts())
+    return list(settled(page).locator("#list td.id a").all_inner_texts())
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -59,7 +60,9 @@ def test_each_filter_shows_what_it_names(watched: Any, page_file: Path, report: 
 def test_a_mean_leads_to_its_cases_worst_first(watched: Any, page_file: Path, report: Report) -> None:
     page = watched.open(page_file)
     page.click(".tile a.figure[href*='output.cells.recall']")
-    values = [float(text) for text in page.locator("#list tbody td:last-child").all_inner_texts() if text != "–"]
+    values = [
+        float(text) for text in settled(page).locator("#list tbody td:last-child").all_inner_texts() if text != "–"
+    ]
     assert values == sorted(values)
     assert values == sorted(round(row.metrics["output.cells.recall"], 4) for row in report.cases)
 

@@ -55,6 +55,9 @@ _CLASSES: Mapping[str, str] = {
 _BUDGET = ("error_max_turns", "error_max_budget_usd")
 _SHELLS = ("Bash", "bash", "shell")
 _CLIENT = re.compile(r"\b(?:sqlite3|psql|mysql|mariadb|duckdb|sqlcmd|snowsql|bq\s+query|clickhouse-client)\b")
+_INTERRUPTED = "[Request interrupted by user"
+"""What the SDK writes in the user's name when a run is stopped: no question."""
+
 SHELL_SQL = "SQL given to a database client in a shell is not read"
 
 
@@ -128,7 +131,11 @@ def _messages(found: Any) -> list[Mapping[str, Any]]:
             if isinstance(found.get(key), list):
                 return _messages(found[key])
         found = [found]
-    return [one for one in mappings(found) if _kind(one) is not None and not one.get("isMeta")]
+    return [
+        one
+        for one in mappings(found)
+        if _kind(one) is not None and not one.get("isMeta") and not one.get("isSynthetic")
+    ]
 
 
 def _newest(messages: Sequence[Mapping[str, Any]]) -> tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]:
@@ -195,7 +202,7 @@ def _of_message(message: Mapping[str, Any], kind: str, names: dict[str, str]) ->
         )
     if kind == "user" and not results:
         text = text_of(content)
-        if text:
+        if text and not text.startswith(_INTERRUPTED):
             yield Entry(role="user", text=text, path=path)
 
 

@@ -72,7 +72,7 @@ class OtelReader:
         else:
             transcript = self._transcript(trace)
         gaps = [*transcript.gaps]
-        if trace.root is None:
+        if trace.root is None or trace.root.parent_id:
             gaps.append("the root span is missing")
         if trace.left_out:
             gaps.append(f"{trace.left_out} earlier traces were left out")

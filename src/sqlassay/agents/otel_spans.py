@@ -54,7 +54,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """The spans of the newest trace in the order in which they started; `root` None where it is missing."""
+    """The spans of the newest trace in the order in which they started.
+
+    `root` is the span without a parent, else the only agent whose parent is not in the export, else None.
+    """
 
     spans: tuple[Span, ...]
     root: Span | None
@@ -108,7 +111,8 @@ def newest_trace(payload: Any) -> Trace | None:
     chosen.sort(key=lambda span: (span.start, -span.end))
     by_id = {span.span_id: span for span in chosen}
     tops = [span for span in chosen if span.parent_id not in by_id]
-    root = next((span for span in tops if not span.parent_id), None)
+    agents = [span for span in tops if span.kind == "agent"]
+    root = next((span for span in tops if not span.parent_id), agents[0] if len(agents) == 1 else None)
     return Trace(spans=tuple(chosen), root=root, by_id=by_id, left_out=len(telling) - 1 if telling else 0)
 
 

@@ -242,6 +242,19 @@ def test_claude_results(result: dict[str, Any], status: str, source: str) -> Non
     assert (turn.status, turn.status_source.value, turn.candidate_sql) == (status, source, SQL)
 
 
+def test_claude_runs_that_the_user_stopped_keep_their_statements() -> None:
+    used = {"type": "tool_use", "id": "1", "name": "mcp__db__read_query", "input": {"query": SQL}}
+    stopped = {"type": "text", "text": "[Request interrupted by user for tool use]"}
+    messages: list[dict[str, Any]] = [
+        {"type": "user", "message": {"content": "How many films?"}},
+        {"type": "assistant", "message": {"content": [used]}},
+        {"type": "user", "message": {"content": [stopped]}},
+        {"type": "result", "subtype": "error_during_execution", "is_error": True, "num_turns": 1},
+    ]
+    turn = read("claude_agent_sdk", messages)
+    assert (turn.question, turn.status, facts(turn)) == ("How many films?", "ERROR", [(SQL, "query", False, None)])
+
+
 def test_claude_sub_agents_shells_questions_and_sessions() -> None:
     inner = [
         use("Task", {"subagent_type": "analyst"}, "k"),

@@ -306,3 +306,12 @@ def test_arguments_that_did_not_validate_never_reached_the_tool() -> None:
     }
     (query,) = read(export(agent(), span("t", "root", "x", 2, attributes, status={"code": 2}))).queries
     assert (query.executed, query.succeeded) == (False, False)
+
+
+def test_an_agent_inside_a_span_of_another_service_is_read_whole() -> None:
+    printed = "RunResult(output=None, state='max_steps_error', steps=[])"
+    top = {"openinference.span.kind": "AGENT", "output.value": printed, "input.value": '{"task": "How many?"}'}
+    inner = {"openinference.span.kind": "TOOL", "tool.name": "run_sql", "input.value": SQL, "output.value": "[(3,)]"}
+    turn = read(export(span("a", "elsewhere", "Agent.run", 1, top), span("t", "a", "run_sql", 2, inner)))
+    assert (turn.question, turn.status, turn.candidate_sql) == ("How many?", "BUDGET_EXHAUSTED", SQL)
+    assert "the root span is missing" in turn.gaps

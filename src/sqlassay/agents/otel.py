@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,7 +28,7 @@ from sqlassay.agents.messages import (
 from sqlassay.agents.otel_langchain import entries_of, final_text, interrupt_of, state_of
 from sqlassay.agents.otel_messages import heard, said
 from sqlassay.agents.otel_spans import Span, Trace, first, newest_trace, parsed, tool_or_agent_name
-from sqlassay.agents.otel_tools import of_tool, result_of, with_database
+from sqlassay.agents.otel_tools import Waiting, of_tool, result_of, with_database
 from sqlassay.agents.pydantic_ai import deferred
 from sqlassay.agents.toolbox import Toolbox, toolbox
 from sqlassay.agents.typed_output import TypedOutput, fields, read_output
@@ -136,12 +135,17 @@ class OtelReader:
             if question:
                 yield Entry(role="user", text=question)
         tools = [span for span in trace.spans if span.kind == "tool"]
-        pending: dict[tuple[str, tuple[str, ...]], deque[str]] = {}
-        open_ids = {request.call_id for one in before[start + 1 :] for request in one.requests if request.call_id}
-        for one in before[start + 1 :]:
-            for request in one.requests:
-                pending.setdefault((request.tool, ()), deque()).append(str(request.call_id))
+        pending: dict[tuple[str, tuple[str, ...]], Waiting] = {}
+        open_ids: set[str] = set()
         answered: set[str] = set()
+
+        def asks(requests: Iterable[Request], path: tuple[str, ...]) -> None:
+            for request in requests:
+                open_ids.add(str(request.call_id))
+                pending.setdefault((request.tool, path), Waiting()).add(str(request.call_id), request.arguments)
+
+        resumed = before[start + 1 :]
+        asks((request for one in resumed for request in one.requests if request.call_id), ())
         for span in sorted([*models, *tools], key=lambda one: one.start):
             path = trace.path(span)
             if span.kind == "llm":
@@ -149,16 +153,13 @@ class OtelReader:
                 if words is None:
                     continue
                 words = replace(words, requests=tuple(_numbered(words.requests, span)))
-                for request in words.requests:
-                    pending.setdefault((request.tool, path), deque()).append(str(request.call_id))
-                    open_ids.add(str(request.call_id))
+                asks(words.requests, path)
                 yield words
             else:
-                waiting = pending.get((tool_or_agent_name(span), path), deque())
-                while waiting and waiting[0] in answered:
-                    waiting.popleft()
+                waiting = pending.get((tool_or_agent_name(span), path), Waiting())
                 for one in of_tool(span, path, waiting, open_ids):
                     answered.add(one.reply_to or "")
+                    waiting.answer(one.reply_to)
                     yield one
         if outer:
             told = [*heard(outer[-1]), *entries_of(state_of(trace.root))]

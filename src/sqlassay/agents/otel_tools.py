@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from sqlassay.agents.dialogue import Entry, Request
@@ -16,10 +17,36 @@ from sqlassay.records.turn import Role
 
 _ARGUMENTS = ("gen_ai.tool.call.arguments", "tool_call.function.arguments", "tool_arguments", "input.value")
 _RESULTS = ("gen_ai.tool.call.result", "tool_response", "output.value", "traceloop.entity.output")
+_PARALLEL = 50
+"""So many waiting calls are looked through for the one with a span's arguments."""
 _CALL_IDS = ("gen_ai.tool.call.id", "tool_call.id", "tool.id")
 
 
-def of_tool(span: Span, path: tuple[str, ...], waiting: deque[str], open_ids: set[str]) -> Iterator[Entry]:
+class Waiting:
+    """Calls of one tool that no span has answered yet, in the order in which they were made."""
+
+    def __init__(self) -> None:
+        self._asked: OrderedDict[str, frozenset[str]] = OrderedDict()
+
+    def add(self, call_id: str, arguments: Mapping[str, Any] | None) -> None:
+        self._asked[call_id] = _texts(arguments)
+
+    def answer(self, call_id: str | None) -> None:
+        self._asked.pop(call_id or "", None)
+
+    def of(self, span: Span) -> str | None:
+        """The call that a span without a call id answers: of parallel ones that with its arguments, else the first."""
+        given = _texts(_arguments(span))
+        likely = islice(self._asked.items(), _PARALLEL)
+        same = next((call_id for call_id, texts in likely if texts & given), None)
+        return same or next(iter(self._asked), None)
+
+
+def _texts(arguments: Mapping[str, Any] | None) -> frozenset[str]:
+    return frozenset(value.strip() for value in (arguments or {}).values() if isinstance(value, str))
+
+
+def of_tool(span: Span, path: tuple[str, ...], waiting: Waiting, open_ids: set[str]) -> Iterator[Entry]:
     """A tool's reply, after a request of its own where no model's message shows one."""
     name = tool_or_agent_name(span)
     content = result_of(span)
@@ -29,9 +56,7 @@ def of_tool(span: Span, path: tuple[str, ...], waiting: deque[str], open_ids: se
         reply = entry(content)
         content, failed = reply.content, reply.failed
         call_id = call_id or reply.reply_to
-    if call_id is None and waiting:
-        call_id = waiting[0]
-    call_id = call_id or span.span_id
+    call_id = call_id or waiting.of(span) or span.span_id
     if call_id not in open_ids:
         yield Entry(
             role="agent",
@@ -108,27 +133,21 @@ def with_database(calls: Sequence[Call], trace: Trace, tools: Toolbox) -> tuple[
 def _call_ids(trace: Trace, calls: Sequence[Call]) -> Mapping[str, str]:
     """Call ids by the id of the tool span that answered them."""
     known = {call.call_id for call in calls}
-    free: dict[str, deque[str]] = {}
+    free: dict[str, Waiting] = {}
     for call in calls:
-        free.setdefault(call.tool, deque()).append(call.call_id or "")
+        free.setdefault(call.tool, Waiting()).add(call.call_id or "", call.arguments)
     found: dict[str, str] = {}
-    taken: set[str] = set()
     for span in trace.spans:
         if span.kind != "tool":
             continue
         content = result_of(span)
         stated = text_or_none(first(span.attributes, _CALL_IDS))
         stated = stated or (entry(content).reply_to if is_message(content) else None)
-        queue = free.get(tool_or_agent_name(span), deque())
-        while queue and queue[0] in taken:
-            queue.popleft()
-        if stated in known:
-            found[span.span_id] = str(stated)
-        elif span.span_id in known:
-            found[span.span_id] = span.span_id
-        elif queue:
-            found[span.span_id] = queue[0]
-        taken.add(found.get(span.span_id, ""))
+        waiting = free.get(tool_or_agent_name(span), Waiting())
+        call_id = stated if stated in known else span.span_id if span.span_id in known else waiting.of(span)
+        if call_id is not None:
+            found[span.span_id] = call_id
+            waiting.answer(call_id)
     return found
 
 

@@ -315,3 +315,21 @@ def test_an_agent_inside_a_span_of_another_service_is_read_whole() -> None:
     turn = read(export(span("a", "elsewhere", "Agent.run", 1, top), span("t", "a", "run_sql", 2, inner)))
     assert (turn.question, turn.status, turn.candidate_sql) == ("How many?", "BUDGET_EXHAUSTED", SQL)
     assert "the root span is missing" in turn.gaps
+
+
+def test_parallel_calls_without_ids_are_told_apart_by_their_arguments() -> None:
+    calls = [{"type": "tool_call", "name": "run_sql", "arguments": {"sql": f"SELECT {number}"}} for number in (1, 2, 3)]
+
+    def ran(number: int, start: int, **more: Any) -> dict[str, Any]:
+        kind = {"openinference.span.kind": "TOOL", "tool.name": "run_sql", "output.value": f"[({number},)]"}
+        kind["input.value"] = json.dumps({"args": [f"SELECT {number}"], "kwargs": {}})
+        return span(f"t{number}", "root", "run_sql", start, kind, **more)
+
+    asked = chat("m", 2, [], [{"role": "assistant", "parts": calls}])
+    failed = {"status": {"code": 2, "message": "no such table"}}
+    turn = read(export(agent(), asked, ran(3, 3), ran(1, 4, **failed), ran(2, 5)))
+    assert [(query.sql, query.succeeded) for query in turn.queries] == [
+        ("SELECT 1", False),
+        ("SELECT 2", True),
+        ("SELECT 3", True),
+    ]

@@ -78,7 +78,7 @@ def test_what_is_plain_is_what_a_whole_reading_says(
     assert exact(trial, rule) == verdict(plain)
 
 
-SAME = ([(1, "x"), (2, "y")], "ab", ["t.a", "t.b"])
+SAME: tuple[list[tuple[Any, ...]], str, list[str | None]] = ([(1, "x"), (2, "y")], "ab", ["t.a", "t.b"])
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ _STEPS = ([0.0, 0.01, -0.01, 0.009, -0.004], [0.0, 0.004, -0.004, 0.01, 0.010000
 
 def _instance(chance: random.Random, floats: int) -> tuple[list[Row], list[Row]]:
     makers = chance.choices([_chain, _far_chain, _edge, _spread, _odd], weights=[2, 3, 2, 3, 1], k=floats)
-    left = [(chance.choice("aab"), *(make(chance) for make in makers)) for _ in range(chance.randint(1, 7))]
+    left: list[Row] = [(chance.choice("aab"), *(make(chance) for make in makers)) for _ in range(chance.randint(1, 7))]
     steps = chance.choice(_STEPS)
     right = [
         (

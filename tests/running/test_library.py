@@ -16,7 +16,8 @@ from sqlassay.errors import DatabaseUnavailable, UsageError
 from sqlassay.records.case import IdSetShape, Tolerance
 from sqlassay.records.measurement import Bucket, Measurement, ShapeLabel
 from sqlassay.records.relation import Column, Kind, Relation
-from sqlassay.running.library import ShapeGiven, close, compare, score_sql
+from sqlassay.running.handed import ShapeGiven
+from sqlassay.running.library import close, compare, score_sql
 from sqlassay.tables.handed import relation_of
 
 LEFT: dict[str, Any] = {"columns": ["id", "name"], "rows": [[1, "a"], [2, None], [3, "c"]]}

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Final
 
 import numpy as np
 
 from sqlassay.tables.encode import Table
-from sqlassay.tables.places import Words
+from sqlassay.tables.places import Words, starts
 from sqlassay.tables.rows import Bench
 from sqlassay.tables.vectors import mix
 
@@ -94,17 +95,15 @@ class _Search:
         """Tell rows apart by their columns and columns by their rows until nothing new is told apart."""
         if not self.use_rows:
             return state
-        left, right, classes = state.left, state.right, -1
+        left, right, classes = state.left, state.right, -1.0
         left_rows, right_rows = state.left_rows, state.right_rows
         while True:
             rows_a = mix(left_rows + mix(self.left_cells ^ left[:, None]).sum(axis=0, dtype=np.uint64))
             rows_b = mix(right_rows + mix(self.right_cells ^ right[:, None]).sum(axis=0, dtype=np.uint64))
             columns_a = mix(left + mix(self.left_cells ^ rows_a[None, :]).sum(axis=1, dtype=np.uint64))
             columns_b = mix(right + mix(self.right_cells ^ rows_b[None, :]).sum(axis=1, dtype=np.uint64))
-            if not (np.array_equal(np.sort(columns_a), np.sort(columns_b))):
-                return None
-            now = len(np.unique(columns_a)) + len(np.unique(rows_a))
-            if not np.array_equal(np.sort(rows_a), np.sort(rows_b)):
+            now = _shared_classes(columns_a, columns_b) + _shared_classes(rows_a, rows_b)
+            if now < 0:
                 return None
             if now == classes:
                 return _State(columns_a, columns_b, rows_a, rows_b)
@@ -193,6 +192,12 @@ class _Search:
         if len(assignment) < self.left_width:
             return None
         return tuple(assignment[i] for i in range(self.left_width))
+
+
+def _shared_classes(one: Words, two: Words) -> float:
+    """How many values two bags of the same values have; minus infinity where they are not the same."""
+    one, two = np.sort(one), np.sort(two)
+    return int(np.count_nonzero(starts(one))) if np.array_equal(one, two) else -inf
 
 
 def _components(allowed: list[list[bool]]) -> tuple[list[int], list[int]]:

@@ -143,13 +143,16 @@ class LargeBench(Bench):
 
     def overlap_sample(self, i: int, j: int) -> float:
         one, two = self.vectors[0][i], self.vectors[1][j]
+        if one.distinct_total == two.distinct_total:
+            return 1.0
         if self.meeting(i, j).tolerant:
             return shares.near_sample(one, two, self.agree)
         return shares.sample(one.distinct, two.distinct)
 
     def overlap(self, i: int, j: int) -> Overlap:
         one, two = self.vectors[0][i], self.vectors[1][j]
-        here = there = common = shares.common(one.distinct, two.distinct)
+        same = one.distinct_total == two.distinct_total
+        here = there = common = len(one.distinct) if same else shares.common(one.distinct, two.distinct)
         if self.meeting(i, j).tolerant and (common < len(one.distinct) or common < len(two.distinct)):
             finite = shares.common(one.levels, two.levels)
             here += shares.near(one.levels, two.levels, self.agree) - finite

@@ -77,9 +77,9 @@ def common(one: NDArray[Scalar], two: NDArray[Scalar]) -> int:
 
 
 def sample(one: Words, two: Words) -> float:
-    """The most that the smaller share of common words can be, by the smallest of them."""
+    """The most that the smaller share of common words can be, by the smallest of them; of few, by their number."""
     if max(len(one), len(two)) <= _SAMPLE:
-        return common(one, two) / max(len(one), len(two), 1)
+        return min(len(one), len(two)) / max(len(one), len(two), 1)
     cut = min(words[_SAMPLE] for words in (one, two) if len(words) > _SAMPLE)
     one, two = one[: np.searchsorted(one, cut)], two[: np.searchsorted(two, cut)]
     found = common(one, two)

@@ -95,6 +95,11 @@ class Vector:
         return distinct(np.sort(self.words))
 
     @cached_property
+    def distinct_total(self) -> tuple[int, int]:
+        """How many distinct words there are, and their sum: the same where two columns have the same values."""
+        return len(self.distinct), int(self.distinct.sum(dtype=np.uint64))
+
+    @cached_property
     def numbers(self) -> NDArray[np.float64] | None:
         """The values of a numeric column as floats, NaN at NULL and NaN."""
         if self.counted is None:

@@ -3,4 +3,4 @@
 set -euo pipefail
 cd "$(dirname "$0")/../src/sqlassay/report/templates"
 exec "${TSC:-tsc}" --noEmit --allowJs --checkJs --strict --noUnusedLocals --noImplicitReturns \
-  --target es2022 --lib es2022,dom,dom.iterable base.js results.js cases.js case.js page.js
+  --target es2022 --lib es2022,dom,dom.iterable base.js marks.js results.js cases.js case.js page.js

@@ -16,7 +16,7 @@ from sqlassay.records.relation import Relation
 from sqlassay.records.run import Manifest, RunState, TrialKey
 from sqlassay.records.settings import ScoreSettings
 from sqlassay.records.value import Ceiling
-from sqlassay.report.alignment import Grid, Mark, grid
+from sqlassay.report.alignment import Deciding, Grid, Mark, grid
 from sqlassay.report.beside import CellRule
 from sqlassay.report.build import build
 from sqlassay.summary.aggregate import summarise
@@ -172,6 +172,17 @@ def test_a_case_brings_its_own_tolerance_and_says_what_counts() -> None:
     assert found("strict").notes == ("any of the rows that tie at the LIMIT was accepted",)
     assert found("loose").notes == ()
     assert found("ids").notes == ("only n decides; other columns are free",)
+
+
+def test_the_columns_that_decide_stand_beside_each_other_and_tell_rows_apart() -> None:
+    gold = relation("film_id score", *[(k, k / 2) for k in range(4)])
+    candidate = relation("title id", ("c", 2), ("x", 9), ("a", 0))
+    found = shown(gold, candidate, evidence={"pairs": []}, deciding=Deciding(pairs=(("FILM_ID", "id"),), key=True))
+    assert [(c.gold, c.candidate, c.by, c.key) for c in found.columns[:2]] == [
+        ("film_id", "id", "the case", True),
+        ("score", None, None, False),
+    ]
+    assert [row.mark.value for row in found.rows] == ["same", "missing", "same", "missing", "extra"]
 
 
 def test_the_rule_of_a_run_is_that_of_its_verdict() -> None:

@@ -40,6 +40,14 @@ class GridColumn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Deciding:
+    """The columns (gold, candidate) by which alone a case is decided; as a `key` they tell its rows apart."""
+
+    pairs: tuple[tuple[str, str], ...]
+    key: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GridRow:
     """One line of the two tables.
 
@@ -89,6 +97,7 @@ def grid(
     rule: CellRule = CellRule(),
     ordered: bool = False,
     optional: Sequence[str] = (),
+    deciding: Deciding | None = None,
     heights: tuple[int | None, int | None] = (None, None),
     rows: int = ROW_CAP,
     columns: int = COLUMN_CAP,
@@ -97,12 +106,12 @@ def grid(
 
     Column pairs and the row key come from `evidence` (the `output` family's), or from `rule` where it pairs columns by
     name or position; without either columns pair by name, then by position. `heights` are the rows that each side had
-    where fewer were kept, `optional` columns of the gold that may be absent. Rows that differ come first when not all
-    fit.
+    where fewer were kept, `optional` columns of the gold that may be absent, `deciding` those that the verdict looked
+    at. Rows that differ come first when not all fit.
     """
     if gold is None and candidate is None:
         return None
-    links, key = _links(gold, candidate, evidence or {}, rule, optional)
+    links, key = _links(gold, candidate, _decided(evidence or {}, deciding, gold), rule, optional)
     paired = [(g, c) for g, c, _ in links if g is not None and c is not None]
     left, right = _some(gold), _some(candidate)
     beside = Beside(left, right, paired, rule) if paired else None
@@ -131,6 +140,23 @@ def grid(
 
 
 _Link = tuple[int | None, int | None, str | None]
+
+
+def _decided(output: Mapping[str, Any], deciding: Deciding | None, gold: Relation | None) -> Mapping[str, Any]:
+    """What the output family found, under what the case itself says about columns."""
+    if deciding is None or gold is None:
+        return output
+    spelled = {name.casefold(): name for name in reversed(gold.names)}
+    pairs = [(spelled.get(name.casefold(), name), partner) for name, partner in deciding.pairs]
+    named = [{"reference": name, "candidate": partner, "by": "the case"} for name, partner in pairs]
+    taken = {pair["reference"] for pair in named}, {pair["candidate"] for pair in named}
+    others = [
+        pair
+        for pair in output.get("pairs") or ()
+        if pair.get("reference") not in taken[0] and pair.get("candidate") not in taken[1]
+    ]
+    key = [name for name, _ in pairs] if deciding.key else output.get("row_key")
+    return {"pairs": [*named, *others], "row_key": key}
 
 
 def _some(side: Relation | None) -> Relation:

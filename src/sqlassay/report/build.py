@@ -11,7 +11,6 @@ from sqlassay.records.case import (
     Case,
     GroupsShape,
     IdSetShape,
-    Ordered,
     RankingShape,
     ScalarShape,
     Shape,
@@ -24,7 +23,7 @@ from sqlassay.records.settings import ScoreSettings
 from sqlassay.records.strict import from_plain
 from sqlassay.records.turn import Turn
 from sqlassay.records.value import Ceiling, Quantity, Ratio, Undefined
-from sqlassay.report.alignment import COLUMN_CAP, ROW_CAP, Grid, Mark, cell_name, grid
+from sqlassay.report.alignment import COLUMN_CAP, ROW_CAP, Deciding, Grid, Mark, cell_name, grid
 from sqlassay.report.beside import CellRule
 from sqlassay.report.cards import CardIndex
 from sqlassay.report.model import (
@@ -232,14 +231,13 @@ def _beside(
 ) -> Grid | None:
     shape = TableShape() if case is None else case.compare_on
     rule = CellRule.of(settings, None if case is None else case.tolerance)
-    # Lines stand one beside the other only where their order is what is wrong: ties may permute in a right answer.
-    ordered = case is not None and (case.ordered is Ordered.YES or isinstance(shape, RankingShape))
     execution = evidence.get("execution", {})
     found = grid(
         *sides,
         evidence=evidence.get("output"),
         rule=rule if isinstance(shape, TableShape) else replace(rule, columns="any"),
-        ordered=(ordered and row.shape is not ShapeLabel.EXACT) or row.shape is ShapeLabel.WRONG_ORDER,
+        ordered=row.shape is ShapeLabel.WRONG_ORDER,
+        deciding=_deciding(shape, execution.get("columns")),
         optional=() if case is None else case.optional_columns,
         heights=(_count(execution.get("gold_rows")), _count(execution.get("candidate_rows"))),
         rows=rows,
@@ -248,6 +246,20 @@ def _beside(
     if found is None or None in (found.gold_rows, found.candidate_rows):
         return found
     return replace(found, notes=(*_what_counts(shape), *_why_right(row, found), *found.notes))
+
+
+def _deciding(shape: Shape, columns: Any) -> Deciding | None:
+    """The columns that the verdict of the case looked at; None where all count or the candidate has none of them."""
+    if isinstance(shape, TableShape) or not isinstance(columns, Mapping):
+        return None
+    gold, candidate = columns.get("gold"), columns.get("candidate")
+    if not isinstance(gold, str) or not isinstance(candidate, str):
+        return None
+    if not isinstance(shape, GroupsShape):
+        return Deciding(pairs=((gold, candidate),), key=not isinstance(shape, ScalarShape))
+    partners = candidate.split(", ")
+    found = tuple(zip(shape.columns, partners, strict=False))
+    return Deciding(pairs=found, key=True) if len(partners) == len(shape.columns) else None
 
 
 def _count(value: Any) -> int | None:

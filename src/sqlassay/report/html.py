@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parent / "templates"
 _SCRIPTS = {
-    "report": ("base.js", "results.js", "cases.js", "case.js", "page.js"),
-    "compare": ("base.js", "results.js"),
+    "report": ("base.js", "marks.js", "results.js", "cases.js", "case.js", "page.js"),
+    "compare": ("base.js", "marks.js", "results.js"),
     "runs": ("base.js",),
 }
 

@@ -60,10 +60,10 @@ function parts(c, d) {
   if ((d.wordings || []).length > 1) out.push(h("details", null, h("summary", null, `${d.wordings.length} wordings`), h("ol", null, d.wordings.map((/** @type {string} */ w, /** @type {number} */ k) => h("li", { class: k === c.p ? "good untrusted" : "untrusted" }, w)))));
   if ((d.history || []).length) out.push(block("Conversation before", d.history.map((/** @type {string[]} */ m) => h("p", { class: "untrusted" }, h("b", null, `${m[0]}: `), m[1]))));
   const both = h("div", { class: "two" },
-    h("div", null, h("h2", null, "Gold SQL"), d.used ? sql(d.used, differing(d.components, "missing"), "missing") : h("p", { class: "soft" }, d.expected ? `none: it should end as ${d.expected}` : "none"),
+    h("div", null, h("h2", null, "Gold SQL"), d.used ? sql(d.used, d.components, "missing") : h("p", { class: "soft" }, d.expected ? `none: it should end as ${d.expected}` : "none"),
       d.gold_error && h("p", { class: "bad untrusted" }, `${d.gold_error[0]}: ${d.gold_error[1]}`),
       (d.golds || []).length > 1 && h("details", null, h("summary", null, `${d.golds.length} accepted queries`), d.golds.map((/** @type {string} */ g) => sql(g)))),
-    h("div", null, h("h2", null, "Candidate SQL ", d.source && h("span", { class: "soft small" }, d.source.replace(/_/g, " "))), d.sql ? sql(d.sql, differing(d.components, "extra"), "extra") : h("p", { class: "soft" }, "none"),
+    h("div", null, h("h2", null, "Candidate SQL ", d.source && h("span", { class: "soft small" }, d.source.replace(/_/g, " "))), d.sql ? sql(d.sql, d.components, "extra") : h("p", { class: "soft" }, "none"),
       d.error && h("p", { class: "bad untrusted" }, `${d.error[0]}: ${d.error[1]}`)));
   out.push(h("section", { class: "block" }, both));
   const apart = Object.entries(d.components || {}).filter(([, s]) => (s.missing || []).length || (s.extra || []).length);

@@ -9,47 +9,30 @@ const KEYWORDS = new Set(("all and any as asc between by case cast collate cross
   "when where window with within").split(" "));
 const TOKEN = /(--[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|('(?:[^']|'')*(?:'|$))|("(?:[^"]|"")*(?:"|$)|`[^`]*(?:`|$))|(\b\d+(?:\.\d+)?\b)|([A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)|\s+|[^]/g;
 
-/** @param {string} text @param {Set<string>} [marked] @param {string} [kind] @returns {HTMLElement} */
-function sql(text, marked, kind) {
+/** A text in colours, with the parts that differ marked whole.
+ * @param {string} text @param {Record<string, any>} [components] @param {string} [side] "missing" or "extra" @returns {HTMLElement} */
+function sql(text, components, side) {
   const box = h("pre", { class: "sql untrusted", dir: "ltr", tabindex: "0" });
-  for (const found of text.matchAll(TOKEN)) {
+  const pieces = [...text.matchAll(TOKEN)];
+  const marks = side ? marksOf(pieces.map((found) => found[0]), components, side) : new Map();
+  /** @type {HTMLElement|null} */ let mark = null;
+  pieces.forEach((found, at) => {
     const piece = found[0];
     let style = "";
     if (found[1]) style = "c";
     else if (found[2]) style = "s";
     else if (found[4]) style = "n";
     else if (found[5]) style = KEYWORDS.has(piece.toLowerCase()) ? "k" : text[(found.index || 0) + piece.length] === "(" ? "f" : "";
-    const bare = piece.replace(/^["'`]|["'`]$/g, "").toLowerCase();
     const node = style ? h("span", { class: style }, piece) : document.createTextNode(piece);
-    box.append(marked && marked.has(bare) && piece.trim() ? h("mark", { class: kind, title: kind === "extra" ? "not in the gold" : "missing from the candidate" }, node) : node);
-  }
-  return box;
-}
-
-/** Words of some canonical items, for marking them in the text they came from.
- * @param {string[]} items @returns {Set<string>} */
-function words(items) {
-  const found = new Set();
-  for (const item of items) {
-    for (const word of item.toLowerCase().matchAll(/'([^']*)'|[\w\u0080-\uffff.]+/g)) {
-      const name = word[1] === undefined ? word[0].split(".").pop() || "" : word[1];
-      if (name && !KEYWORDS.has(name)) found.add(name);
+    const label = marks.get(at);
+    if (!label) { mark = null; box.append(node); return; }
+    if (!mark || mark.title !== label) {
+      mark = h("mark", { class: side, title: label });
+      box.append(mark);
     }
-  }
-  return found;
-}
-
-/** @param {Record<string, any>|undefined} components @param {string} side "missing" or "extra" @returns {Set<string>} */
-function differing(components, side) {
-  const own = side === "missing" ? "gold" : "candidate";
-  /** @type {string[]} */ const apart = [], common = [];
-  for (const sets of Object.values(components || {})) {
-    const items = sets[side] || [];
-    apart.push(...items);
-    common.push(...(sets[own] || []).filter((/** @type {string} */ item) => !items.includes(item)));
-  }
-  const shared = words(common);
-  return new Set([...words(apart)].filter((word) => !shared.has(word)));
+    mark.append(node);
+  });
+  return box;
 }
 
 // Two tables side by side --------------------------------------------------------------------------------------

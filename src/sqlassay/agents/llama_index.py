@@ -20,6 +20,7 @@ from sqlassay.agents.messages import (
     loaded,
     mapping,
     mappings,
+    plain,
     text_of,
     text_or_none,
 )
@@ -33,6 +34,7 @@ from sqlassay.records.turn import Returned, StatusSource, Turn, Usage
 
 ENGINE = "NLSQLTableQueryEngine"
 SCHEMA_UNSEEN = "schema offered is only in the prompt or span"
+NO_RESULTS = "an agent's output that was written to JSON holds no results of its tools: stream events show them"
 _TOOLS: Mapping[str, tuple[str, ...]] = {**WIDELY_USED, "query": (*WIDELY_USED["query"], ENGINE)}
 
 
@@ -51,7 +53,7 @@ class LlamaIndexReader:
         Raises:
             ExtractionError: the payload is no response, agent output or stream of events of LlamaIndex.
         """
-        found = loaded(payload)
+        found = loaded(_live(payload))
         if isinstance(found, list):
             return self._turn(self._of_events(mappings(found)))
         if not isinstance(found, Mapping):
@@ -60,7 +62,7 @@ class LlamaIndexReader:
             ending = Ending(exception=(str(found["exception"]), str(found.get("message") or "")))
             return self._turn(transcript_of([], self.tools, ending=ending, gaps=("all messages lost",)))
         if "tool_calls" in found and isinstance(found.get("response"), Mapping):
-            return self._turn(self._of_events([found]))
+            return self._turn(self._of_output(found))
         if "metadata" in found or "source_nodes" in found:
             return self._turn(response_transcript(found))
         if isinstance(found.get("sources"), list):
@@ -88,6 +90,14 @@ class LlamaIndexReader:
             ended=True,
         )
 
+    def _of_output(self, found: Mapping[str, Any]) -> Transcript:
+        """What an agent's run gave back; written to JSON it keeps its calls without their results."""
+        calls = mappings(found["tool_calls"])
+        transcript = self._of_events([*calls, {**found, "tool_calls": []}])
+        if all("tool_output" in call for call in calls):
+            return transcript
+        return replace(transcript, ended=False, gaps=(*transcript.gaps, NO_RESULTS))
+
     def _of_events(self, events: Sequence[Mapping[str, Any]]) -> Transcript:
         """Events of an agent workflow: tool calls, tool results and the final output."""
         entries = list(_event_entries(events))
@@ -106,6 +116,14 @@ def reader(settings: Mapping[str, Any] = {}) -> Reader:
         ConfigError: a setting is unknown or of a wrong type.
     """
     return LlamaIndexReader(tools=toolbox(settings, _TOOLS, also=("output",)), output=fields(settings))
+
+
+def _live(payload: Any) -> Any:
+    """An agent's output in memory: its calls are of a richer type than the one it is declared to hold."""
+    calls = getattr(payload, "tool_calls", None)
+    if isinstance(payload, Mapping) or not isinstance(calls, list) or not hasattr(payload, "response"):
+        return payload
+    return {**mapping(plain(payload)), "tool_calls": [plain(call) for call in calls]}
 
 
 def response_transcript(found: Mapping[str, Any]) -> Transcript:

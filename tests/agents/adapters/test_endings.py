@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -123,3 +123,37 @@ def test_an_empty_final_text_is_the_agents_failure_and_not_the_readers(name: str
     assert (turn.status, turn.status_source.value, turn.answer) == ("ERROR", "flag", "")
     assert turn.error is not None
     assert not any("neither a status" in gap for gap in turn.gaps)
+
+
+def test_llama_index_agents_results_hold_their_calls() -> None:
+    def call(number: int, sql: str, said: str, failed: bool) -> dict[str, Any]:
+        output = {"blocks": [{"block_type": "text", "text": said}], "tool_name": "run_sql", "is_error": failed}
+        return {"tool_name": "run_sql", "tool_kwargs": {"sql": sql}, "tool_id": f"c{number}", "tool_output": output}
+
+    words = {"role": "assistant", "blocks": [{"block_type": "text", "text": "Three."}]}
+    calls = [call(1, "SELECT x", "Error: no such column: x", True), call(2, SQL, "[(3,)]", False)]
+    turn = read("llama_index", {"response": words, "current_agent_name": "a", "tool_calls": calls})
+    assert [(query.sql, query.succeeded) for query in turn.queries] == [("SELECT x", False), (SQL, True)]
+    assert (turn.answer, turn.candidate_sql, turn.status) == ("Three.", SQL, "SUCCESS")
+    for one in calls:
+        del one["tool_output"]
+    turn = read("llama_index", {"response": words, "current_agent_name": "a", "tool_calls": calls})
+    assert [(query.sql, query.executed) for query in turn.queries] == [("SELECT x", None), (SQL, None)]
+    assert any("holds no results" in gap for gap in turn.gaps)
+
+
+def test_llama_index_outputs_in_memory_keep_the_results_that_their_dump_drops() -> None:
+    class Result:
+        def __init__(self) -> None:
+            self.tool_name, self.tool_kwargs, self.tool_id = "run_sql", {"sql": SQL}, "1"
+            self.tool_output = {"content": "[(3,)]", "is_error": False}
+
+    class Output:
+        response = None
+        tool_calls: ClassVar[list[Any]] = [Result()]
+
+        def model_dump(self) -> dict[str, Any]:
+            return {"response": {"role": "assistant", "content": "Three."}, "tool_calls": [{"tool_name": "run_sql"}]}
+
+    turn = read("llama_index", Output())
+    assert (turn.candidate_sql, turn.answer) == (SQL, "Three.")

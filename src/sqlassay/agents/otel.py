@@ -238,6 +238,8 @@ def _query_engine(trace: Trace) -> Transcript | None:
         return None
     for span in reversed(trace.spans):
         response = mapping(parsed(span.attributes.get("output.value")))
+        if "response_gen" in response:
+            response = {**response, "response": _last_words(trace)}
         if isinstance(mapping(response.get("metadata")).get("sql_query"), str) and "response" in response:
             chunks = _texts(trace)
             nodes = [{"node": {"text": text}} for text in chunks]
@@ -253,6 +255,15 @@ def _query_engine(trace: Trace) -> Transcript | None:
                 gaps=tuple(gap for gap in found.gaps if gap != SCHEMA_UNSEEN or not prompts),
             )
     return None
+
+
+def _last_words(trace: Trace) -> str | None:
+    """What the last model of a trace said, where the answer itself was streamed."""
+    spoken = (
+        span for span in trace.spans if span.kind == "llm" and isinstance(span.attributes.get("output.value"), str)
+    )
+    last = max(spoken, key=lambda span: span.end, default=None)
+    return None if last is None else str(last.attributes["output.value"])
 
 
 def _texts(trace: Trace) -> list[str]:

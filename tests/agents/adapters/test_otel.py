@@ -333,3 +333,16 @@ def test_parallel_calls_without_ids_are_told_apart_by_their_arguments() -> None:
         ("SELECT 2", True),
         ("SELECT 3", True),
     ]
+
+
+def test_a_streamed_answer_of_a_query_engine_is_its_last_models() -> None:
+    given = {
+        "response_gen": "<generator object>",
+        "metadata": {"sql_query": SQL, "result": [[3]]},
+        "response_txt": None,
+    }
+    engine = {"openinference.span.kind": "CHAIN", "output.value": json.dumps(given), "input.value": "How many films?"}
+    wrote = {"openinference.span.kind": "LLM", "output.value": SQL}
+    told = {"openinference.span.kind": "LLM", "output.value": "There are 3."}
+    turn = read(export(span("e", "", "query", 1, engine), span("a", "e", "x", 2, wrote), span("b", "e", "y", 4, told)))
+    assert (turn.question, turn.answer, turn.candidate_sql) == ("How many films?", "There are 3.", SQL)

@@ -10,7 +10,9 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from dataclasses import replace
+from pathlib import Path
 
+import duckdb
 import pytest
 
 from sqlassay.errors import ConfigError, DatabaseUnavailable
@@ -94,6 +96,19 @@ def test_memory_is_bounded(bench: Bench, url: str) -> None:
     hungry = job(url, greedy, timeout_s=20)
     outcome = bench.carry_out(hungry)
     assert outcome.passed is None or outcome.bucket is Bucket.SQL_ERROR
+    assert bench.carry_out(job(url, GOLD)).passed is True
+
+
+def test_memory_that_an_engine_takes_outside_its_own_account_is_bounded(bench: Bench, tmp_path: Path) -> None:
+    """DuckDB's memory limit does not count the 20 GB matrix of this function, and no interrupt reaches it."""
+    file = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("CREATE TABLE item AS SELECT 1 AS id")
+    url = f"duckdb:///{file}"
+    matrix = "SELECT damerau_levenshtein(repeat('x', 50000), repeat('y', 50000))"
+    outcome = bench.carry_out(job(url, matrix, timeout_s=20))
+    assert outcome.measurement is not None
+    assert outcome.measurement.evidence["execution"]["candidate_error"]["kind"] == "too_large"
     assert bench.carry_out(job(url, GOLD)).passed is True
 
 

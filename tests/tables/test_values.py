@@ -111,6 +111,16 @@ def test_numbers_wider_than_floats_and_decimals_are_compared_and_aligned(wide: A
     assert align(left, right, tolerance=Tolerance(mode=mode)).matched_cells == 3
 
 
+def test_a_json_null_is_a_value_and_no_sql_null() -> None:
+    column = (Column(name="j", kind=Kind.JSON),)
+    null, other = Relation(columns=column, rows=[("null",)]), Relation(columns=column, rows=[(None,)])
+    assert compare_tables(null, null).exact
+    assert compare_tables(null, Relation(columns=column, rows=[(" null ",)])).exact
+    assert not compare_tables(null, other).exact
+    assert not compare_tables(null, _one_column(None)).exact
+    assert not compare_tables(null, _one_column("null")).exact
+
+
 def test_columns_of_one_name_are_told_apart_by_the_rows() -> None:
     def named(names: str, *rows: tuple[Any, ...]) -> Relation:
         return Relation(columns=tuple(Column(name=name) for name in names), rows=rows)

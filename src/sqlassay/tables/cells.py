@@ -30,6 +30,8 @@ class Mark:
 NAN: Final = Mark("NaN")
 TRUE: Final = Mark("TRUE")
 FALSE: Final = Mark("FALSE")
+JSON_NULL: Final = Mark("null")
+"""A JSON document that says null, where SQL has a value and no NULL."""
 
 _EXACT_FLOATS: Final = 2.0**53
 _PLAIN: Final = frozenset({int, str, bytes, type(None), Interval, UUID, date, datetime, time})
@@ -138,7 +140,8 @@ def _json(value: Any) -> Any:
     if type(value) is not str:
         return _shallow(value)
     try:
-        return normal(json.loads(value, parse_float=Decimal))
+        read = json.loads(value, parse_float=Decimal)
+        return JSON_NULL if read is None else normal(read)
     except (ValueError, RecursionError):
         return value
 

@@ -23,6 +23,8 @@ class Weight(Enum):
     """Numbers, dates and the like: nothing beyond eight bytes."""
     TEXT = auto()
     """Texts, bytes and NULL, and nothing else."""
+    SCALAR = auto()
+    """Each cell by itself (SQLite): a number, a text, bytes or NULL, and nothing nested."""
     ANY = auto()
 
 
@@ -47,8 +49,8 @@ class ByteCount:
 
     def _look_at(self, weights: Sequence[Weight]) -> None:
         self._width = len(weights)
-        self._open: list[tuple[Callable[[Row], Any], bool]] = [
-            (itemgetter(position), weight is Weight.TEXT)
+        self._open = [
+            (itemgetter(position), _MEASURES[weight])
             for position, weight in enumerate(weights)
             if weight is not Weight.PLAIN
         ]
@@ -59,18 +61,29 @@ class ByteCount:
         if self._width < 0:
             self._look_at([Weight.ANY] * len(rows[0]))
         self.total += _FIXED * len(rows) * self._width
-        for cell, is_text in self._open:
-            self.total += _length(cell, rows) if is_text else _beyond_plain(cell, rows)
+        for cell, measure in self._open:
+            self.total += measure(cell, rows)
 
 
-def _length(cell: Callable[[Row], Any], rows: Sequence[Row]) -> int:
+Cell = Callable[[Row], Any]
+
+
+def _text_length(cell: Cell, rows: Sequence[Row]) -> int:
     try:
         return sum(map(len, map(cell, rows)))
     except TypeError:
         return sum(map(len, filter(None, map(cell, rows))))
 
 
-def _beyond_plain(cell: Callable[[Row], Any], rows: Sequence[Row]) -> int:
+def _scalar_length(cell: Cell, rows: Sequence[Row]) -> int:
+    """Nothing has a length but text and bytes, so that a column of these alone needs no look at types."""
+    try:
+        return sum(map(len, map(cell, rows)))
+    except TypeError:
+        return _beyond_plain(cell, rows)
+
+
+def _beyond_plain(cell: Cell, rows: Sequence[Row]) -> int:
     types = set(map(type, map(cell, rows)))
     if types <= _PLAIN:
         return 0
@@ -88,3 +101,6 @@ def _beyond(cell: Any) -> int:
     if isinstance(cell, (list, tuple)):
         return sum(_FIXED + _beyond(each) for each in cell)
     return _FIXED
+
+
+_MEASURES = {Weight.TEXT: _text_length, Weight.SCALAR: _scalar_length, Weight.ANY: _beyond_plain}

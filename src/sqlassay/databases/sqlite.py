@@ -18,7 +18,7 @@ from sqlassay.databases.addresses import file_path
 from sqlassay.databases.base import Capabilities
 from sqlassay.databases.digests import file_digest, file_identity, fingerprinted
 from sqlassay.databases.lexer import refusal, statement_count, tokens, unsendable, words
-from sqlassay.databases.sizes import ByteCount
+from sqlassay.databases.sizes import ByteCount, Weight
 from sqlassay.databases.sqlite_account import Events, Relations, account_of, relations_of
 from sqlassay.databases.sqlite_errors import error_kind
 from sqlassay.databases.sqlite_schema import read_schema
@@ -328,7 +328,7 @@ class _Statement:
         rows: list[Row] = []
         try:
             cursor.execute(sql, can_cache=False)
-            count = ByteCount()
+            count = ByteCount([Weight.SCALAR] * len(self.description))
             size = _FIRST_CHUNK
             while chunk := list(islice(cursor, min(size, limits.max_rows + 1 - len(rows)))):
                 count.add(chunk)

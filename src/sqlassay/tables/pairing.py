@@ -148,6 +148,8 @@ class _Pairing:
         """A pair with what one more look tells of it; None when it does not reach the threshold."""
         if looks == 0 and self.bench.large:
             limit = self.bench.overlap_sample(i, j)
+            if limit == 1.0:
+                return self._look(i, j, 1, threshold)
             return None if threshold is not None and limit < float(threshold) else ((-limit, *_UNKNOWN), i, j, 1)
         if threshold is not None and not self._overlap(i, j).reaches(threshold):
             return None

@@ -65,8 +65,6 @@ def common(one: NDArray[Scalar], two: NDArray[Scalar]) -> int:
         one, two = two, one
     if not len(one):
         return 0
-    if len(one) == len(two) and np.array_equal(one, two):
-        return len(one)
     if len(one) * _SHORT < len(two):
         places = np.searchsorted(two, one)
         places[places == len(two)] = 0

@@ -18,6 +18,12 @@ function h(tag, attributes, ...children) {
   return element;
 }
 
+/** Control and direction characters, which notes hold as people sent them and JSON hides behind escapes. */
+const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+/** A text with them shown, as the server shows them.
+ * @param {string} text */
+const inert = (text) => text.replace(UNSEEN, (found) => `⟨U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
+
 // Theme --------------------------------------------------------------------------------------------------------
 const root = document.documentElement;
 /** @param {string} [value] @returns {string|null} */

@@ -18,7 +18,7 @@ const block = (title, ...content) => h("section", { class: "block" }, h("h2", nu
 /** @param {string} text */
 const prose = (text) => h("pre", { class: "text untrusted", dir: "auto", tabindex: "0" }, text);
 /** @param {string} text */
-const pretty = (text) => { try { return JSON.stringify(JSON.parse(text), null, 1); } catch { return text; } };
+const pretty = (text) => { try { return inert(JSON.stringify(JSON.parse(text), null, 1)); } catch { return inert(text); } };
 /** @param {string[]|undefined} names @param {string} [style] */
 const tags = (names, style) => (names || []).length ? (names || []).map((n) => h("span", { class: `tag untrusted ${style || ""}` }, n)) : h("span", { class: "soft" }, "none");
 
@@ -127,7 +127,7 @@ async function reviewForm(main, c) {
   const state = await answer.json();
   const note = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "note", maxlength: "2000", "aria-label": "why", placeholder: "why (optional)" }));
   const who = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "who", maxlength: "100", "aria-label": "your name", placeholder: "your name", value: reviewer }));
-  const said = h("div", { role: "status" }, state.reviews.map((/** @type {any} */ r) => h("p", { class: "small untrusted" }, `${r.who || "someone"}: ${r.verdict.replace("_", " ")}${r.note ? `, ${r.note}` : ""} (${r.at})`)));
+  const said = h("div", { role: "status" }, state.reviews.map((/** @type {any} */ r) => h("p", { class: "small untrusted" }, inert(`${r.who || "someone"}: ${r.verdict.replace("_", " ")}${r.note ? `, ${r.note}` : ""} (${r.at})`))));
   /** @param {string} verdict */
   const send = (verdict) => async () => {
     const reply = await fetch(`${live}/reviews?${which}`, { method: "POST", headers: { "Content-Type": "application/json" },

@@ -17,7 +17,8 @@ import strategies
 from sqlassay.records.case import Tolerance
 from sqlassay.records.relation import Column, Kind, Relation
 from sqlassay.records.value import Ceiling
-from sqlassay.tables.comparison import Comparison
+from sqlassay.tables.comparison import DIFFERENT, Comparison
+from sqlassay.tables.different import plainly_different
 from sqlassay.tables.exact import _Verdict, compare_tables
 from sqlassay.tables.output import align
 from sqlassay.tables.quick import interchangeable, plain_verdict
@@ -220,6 +221,62 @@ _WIDE = (
 )
 
 
+_EDGES = (
+    st.sampled_from([0.0, 0.005, 0.0051, 0.01, 0.0101, 0.02, -0.01]),
+    st.sampled_from([1.0, 1.01, 1.0101, 1.02, Decimal("1.005"), 1, True, False]),
+    st.sampled_from([float("inf"), float("-inf"), float("nan"), 1e300, 10**400, Decimal("sNaN"), 0]),
+    st.sampled_from([1e15, 1e15 + 0.125, 1e15 - 0.125, 10**15]),
+    st.sampled_from(["2024-01-01", date(2024, 1, 1), "x", None]),
+    *_WIDE,
+)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(
+    both=st.one_of(strategies.pairs(kinds=_EDGES), strategies.pairs(width=1, height=3, kinds=_EDGES)),
+    tolerance=st.sampled_from(TOLERANCES),
+    columns=st.sampled_from(["any", "by_position", "by_name"]),
+    ordered=st.booleans(),
+)
+def test_what_is_plainly_different_is_so_at_a_close_look(
+    both: Any, tolerance: Tolerance, columns: Any, ordered: bool
+) -> None:
+    left, right = both[0].relation, both[1].relation
+    order = Order(groups=range(left.height)) if ordered else Order()
+    rule = TableRule(tolerance=tolerance, columns=columns, order=order)
+    if plainly_different(left, right, rule):
+        assert _closely(left, right, rule) == DIFFERENT
+
+
+def test_the_usual_wrong_answer_is_plainly_different() -> None:
+    rows = _usual(50, random.Random(1), spread=9)
+    gold = _table(rows)
+    for place, cell in ((0, 77), (1, "other"), (2, 50.0), (3, 5)):
+        broken = [(*row[:place], cell, *row[place + 1 :]) if n == 7 else row for n, row in enumerate(rows)]
+        assert plainly_different(gold, _table(broken[::-1]), TableRule())
+        apart = Order(cuts=(Cut(start=0, stop=1, pool=rows[:2]),))
+        assert not plainly_different(gold, _table(broken), TableRule(order=apart))
+    assert not plainly_different(gold, _table([row[::-1] for row in rows]), TableRule())
+    assert plainly_different(gold, _table([row[::-1] for row in rows]), TableRule(columns="by_position"))
+
+
+def test_many_small_gaps_are_no_plain_difference() -> None:
+    gold = _table([(1 + n / 8, f"name {n}") for n in range(100)])
+    answer = _table([(1 + n / 8 + 0.0095, f"name {n}") for n in range(100)])
+    assert not plainly_different(gold, answer, TableRule())
+    assert compare_tables(gold, answer).exact
+    assert plainly_different(gold, answer, TableRule(tolerance=Tolerance(mode="exact")))
+
+
+@pytest.mark.parametrize(
+    ("kind", "cell", "other"), [(Kind.CHAR, "ab ", "ab"), (Kind.JSON, '{"a": 1}', '{"a":1}'), (Kind.JSON, "1", "1.0")]
+)
+def test_other_texts_of_one_value_are_no_plain_difference(kind: Kind, cell: str, other: str) -> None:
+    gold, answer = (Relation(columns=(Column(name="a", kind=kind),), rows=[(text,)]) for text in (cell, other))
+    assert not plainly_different(gold, answer, TableRule())
+    assert compare_tables(gold, answer).exact
+
+
 @settings(max_examples=500, deadline=None)
 @given(both=strategies.pairs(kinds=_WIDE), tolerance=st.sampled_from(TOLERANCES))
 def test_ending_early_changes_nothing(both: Any, tolerance: Tolerance) -> None:
@@ -251,7 +308,8 @@ def test_a_billionth_of_a_large_number_is_more_than_the_rule_allows(
 @settings(max_examples=800, deadline=None)
 @given(both=look_alikes(ODD), tolerance=st.sampled_from(TOLERANCES))
 def test_a_right_answer_is_aligned_as_the_gold_with_itself(both: Any, tolerance: Tolerance) -> None:
-    suggested = compare_tables(*both, TableRule(tolerance=tolerance)).assignment
+    reference, candidate = both
+    suggested = compare_tables(reference, candidate, TableRule(tolerance=tolerance)).assignment
     found = align(*both, tolerance=tolerance, suggested=suggested)
     with mock.patch("sqlassay.tables.output.interchangeable", return_value=False):
         assert align(*both, tolerance=tolerance, suggested=suggested) == found

@@ -13,6 +13,7 @@ from sqlassay.records.relation import Column, Relation, Row
 from sqlassay.records.value import Ceiling
 from sqlassay.tables.columns import ColumnTies, Compatibility, names_cross
 from sqlassay.tables.comparison import DIFFERENT, Comparison
+from sqlassay.tables.different import plainly_different
 from sqlassay.tables.encode import Table, tables_of
 from sqlassay.tables.quick import known_of
 from sqlassay.tables.quick import plain_verdict as _quick
@@ -36,7 +37,12 @@ def compare_tables(reference: Relation, candidate: Relation, rule: TableRule = T
     """
     if reference.height != candidate.height:
         return DIFFERENT
-    return _quick(reference, candidate, rule) or _Verdict(reference, candidate, rule).comparison()
+    plain = _quick(reference, candidate, rule)
+    if plain is not None:
+        return plain
+    if plainly_different(reference, candidate, rule):
+        return DIFFERENT
+    return _Verdict(reference, candidate, rule).comparison()
 
 
 def _folded(names: Sequence[str]) -> list[str]:

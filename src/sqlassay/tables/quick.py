@@ -155,7 +155,7 @@ class Known:
         if float in types or Decimal in types:
             self.mixed.append((position, _SOUND - ({Decimal} if float in types else {float})))
         self.largest = max(self.largest, float(max(sizes)))
-        return min(sizes) >= _LEAST
+        return bool(min(sizes) >= _LEAST)
 
     def _remember_bits(self, position: int, cells: Sequence[Any]) -> None:
         self.bits.append(position)

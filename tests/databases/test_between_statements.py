@@ -16,7 +16,7 @@ from sqlassay.databases import connect
 from sqlassay.databases.addresses import server_address
 from sqlassay.databases.base import Database
 from sqlassay.databases.mysql import MysqlDatabase
-from sqlassay.records.execution import ErrorKind, Execution, Rows, SqlError, TimedOut
+from sqlassay.records.execution import Execution, Rows, SqlError, TimedOut
 from sqlassay.records.settings import Limits
 
 MakeDatabase = Callable[..., str]
@@ -136,23 +136,6 @@ def test_what_a_function_of_the_database_sets_is_undone(postgres_database: MakeD
         assert values(session.execute("SELECT loosen()", limits=Limits(timeout_s=0.3))) == [("0nowhere",)]
         assert values(session.execute("SELECT count(*) FROM n", limits=Limits(timeout_s=0.3))) == [(3,)]
         assert isinstance(session.execute("SELECT pg_sleep(60)", limits=Limits(timeout_s=0.3)), TimedOut)
-
-
-@pytest.mark.postgres
-def test_a_connection_that_the_server_closes_is_nobodys_fault_and_comes_back(postgres_database: MakeDatabase) -> None:
-    url = postgres_database(*SETUP)
-    with closing(connect(url)) as database:
-        with database.session() as session, psycopg.connect(url, autocommit=True) as other:
-            assert values(session.execute("SELECT count(*) FROM n", limits=LIMITS)) == [(3,)]
-            other.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'sqlassay' "
-                "AND datname = current_database()"
-            )
-            lost = session.execute("SELECT count(*) FROM n", limits=LIMITS)
-            assert isinstance(lost, SqlError)
-            assert lost.kind is ErrorKind.CONNECTION
-        with database.session() as session:
-            assert values(session.execute("SELECT count(*) FROM n", limits=LIMITS)) == [(3,)]
 
 
 @pytest.mark.postgres

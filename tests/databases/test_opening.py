@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -147,17 +148,63 @@ def test_a_connection_that_is_cut_is_reported_and_made_again(postgres_database: 
         assert rows_of(run(database, "SELECT COUNT(*) FROM item")) == [(4,)]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_write_ahead_log_database_in_a_read_only_folder(shop: Path) -> None:
-    connection = apsw.Connection(str(shop))
-    connection.pragma("journal_mode", "wal")
-    connection.close()
-    shop.parent.chmod(0o555)
-    try:
-        with closing(connect(f"sqlite:///{shop}")) as database:
-            assert rows_of(run(database, "SELECT COUNT(*) FROM maker")) == [(2,)]
-    finally:
-        shop.parent.chmod(0o755)
+COUNT_AS_NOBODY = """
+import os, sys
+import sqlassay.databases.sqlite
+from sqlassay.databases import connect
+from sqlassay.testing.databases import rows_of, run
+if os.geteuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+database = connect(sys.argv[1])
+print(rows_of(run(database, "SELECT COUNT(*) FROM maker")), os.access(os.path.dirname(sys.argv[2]), os.W_OK))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "setuid"), reason="needs users as Unix has them")
+@pytest.mark.parametrize("mode", ["wal", "delete"])
+def test_a_database_in_a_folder_that_its_reader_may_not_write_to(mode: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="sqlassay-") as folder:
+        path = Path(folder) / "shop.db"
+        with closing(apsw.Connection(str(path))) as connection:
+            connection.pragma("journal_mode", mode)
+            connection.execute(";".join(SETUP))
+        os.chmod(folder, 0o555)
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", COUNT_AS_NOBODY, f"sqlite:///{path}", str(path)],
+                capture_output=True,
+                text=True,
+                env=dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)), PYTHONDONTWRITEBYTECODE="1"),
+            )
+        finally:
+            os.chmod(folder, 0o755)
+    assert (done.stdout.strip(), done.returncode) == ("[(2,)] False", 0), done.stderr
+
+
+def test_processes_share_a_duckdb_file(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    path = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        for statement in SETUP:
+            connection.execute(statement)
+    code = (
+        "import sys; from sqlassay.databases import connect; from sqlassay.testing.databases import rows_of, run; "
+        "database = connect(sys.argv[1]); print(rows_of(run(database, 'SELECT COUNT(*) FROM item')), flush=True); "
+        "sys.stdin.read()"
+    )
+    readers = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, f"duckdb:///{path}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    said = [reader.stdout.readline() if reader.stdout else "" for reader in readers]
+    with closing(connect(f"duckdb:///{path}")) as database:
+        assert rows_of(run(database, "SELECT COUNT(*) FROM item")) == [(4,)]
+    for reader in readers:
+        reader.communicate("")
+    assert said == ["[(4,)]\n", "[(4,)]\n"]
 
 
 def test_a_write_ahead_log_that_was_not_merged_is_read(tmp_path: Path) -> None:

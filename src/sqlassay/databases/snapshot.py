@@ -26,7 +26,7 @@ from sqlassay.errors import ArchiveError, DatabaseUnavailable, UsageError
 from sqlassay.records.execution import Execution, Rows, error_of
 from sqlassay.records.plain import to_plain
 from sqlassay.records.query import Understanding
-from sqlassay.records.relation import Schema, TableSchema
+from sqlassay.records.relation import Relation, Schema, TableSchema
 from sqlassay.records.settings import Limits
 from sqlassay.sql.schema import index
 from sqlassay.sql.understand import understand
@@ -289,8 +289,16 @@ def _compared(gold: Gold, source: Execution, fixture: Execution) -> Check:
         )
     if same_rows(source.relation, fixture.relation):
         return Check(case_id=gold.case_id, outcome="equal")
-    why = f"{source.relation.height} rows in the source, {fixture.relation.height} in the snapshot, or other values"
-    return Check(case_id=gold.case_id, outcome="different", why=why)
+    return Check(case_id=gold.case_id, outcome="different", why=_difference(source.relation, fixture.relation))
+
+
+def _difference(source: Relation, fixture: Relation) -> str:
+    if (source.height, source.width) != (fixture.height, fixture.width):
+        return (
+            f"{source.height} rows of {source.width} columns in the source, "
+            f"{fixture.height} of {fixture.width} in the snapshot"
+        )
+    return f"{source.height} row{'s' if source.height != 1 else ''} on both sides, with other values"
 
 
 def _tables_of(

@@ -157,7 +157,8 @@ class SqlalchemyDatabase:
     def warnings(self) -> tuple[str, ...]:
         return (
             f"{self._engine.dialect.name}: no snapshot (gold and candidate may see different data), no time-out in the "
-            "engine, read-only not enforced by sqlassay; use a user that has SELECT only",
+            "engine, read-only not enforced by sqlassay, tables and origins of columns known from the SQL's text "
+            "alone; use a user that has SELECT only",
         )
 
     @contextmanager

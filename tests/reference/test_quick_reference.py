@@ -258,6 +258,7 @@ def test_the_usual_wrong_answer_is_plainly_different() -> None:
         assert not plainly_different(gold, _table(broken), TableRule(order=apart))
     assert not plainly_different(gold, _table([row[::-1] for row in rows]), TableRule())
     assert plainly_different(gold, _table([row[::-1] for row in rows]), TableRule(columns="by_position"))
+    assert plainly_different(_table([(0, 5), (0, 6)]), _table([(None, 5), (0, 6)]), TableRule())
 
 
 def test_many_small_gaps_are_no_plain_difference() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlassay.records.relation import Relation
 from sqlassay.tables.columns import Compatibility
+from sqlassay.tables.different import plainly_different
 from sqlassay.tables.rows import Plan, bench_of
 from sqlassay.tables.rule import TableRule
 from sqlassay.tables.tolerance import agreement
@@ -21,6 +22,8 @@ def plainly_apart(reference: Relation, candidate: Relation, rule: TableRule) -> 
     [False, True, True]
     """
     if reference.width != candidate.width or reference.height != candidate.height:
+        return True
+    if plainly_different(reference, candidate, rule):
         return True
     bench = bench_of(
         reference,

@@ -100,7 +100,7 @@ def file_path(url: str, *, name: str) -> Path:
     text = location.removeprefix("/").removeprefix("file:")
     if not text or text == ":memory:":
         raise DatabaseUnavailable(
-            f"database {name!r}: {url!r} is an in-memory database, which is empty when it is opened",
+            f"database {name!r}: {redact(url)!r} is an in-memory database, which is empty when it is opened",
             hint="name a file: sqlite:///path/to/file.db",
         )
     path = next((path for path in (Path(text), Path(unquote(text))) if path.exists()), Path(text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from sqlassay.databases.addresses import redact
 from sqlassay.databases.base import Database
 from sqlassay.errors import ConfigError, MissingExtra
 
@@ -28,7 +29,7 @@ def connect(url: str, *, name: str = "default") -> Database:
     scheme, separator, _ = url.partition("://")
     if not separator:
         raise ConfigError(
-            f"database {name!r}: {url!r} is not a database URL",
+            f"database {name!r}: {redact(url)!r} is not a database URL",
             hint="write sqlite:///file.db, duckdb:///file.duckdb, postgresql://user@host/db or mysql://user@host/db",
         )
     engine = _ENGINES.get(scheme.partition("+")[0].lower(), "sqlalchemy")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlassay.databases.addresses import file_path
+from sqlassay.databases.addresses import file_path, redact
 from sqlassay.databases.base import Capabilities
 from sqlassay.databases.digests import file_digest, file_identity, fingerprinted
 from sqlassay.databases.duckdb_errors import error_kind
@@ -111,7 +111,7 @@ class DuckdbDatabase:
 
     def __init__(self, path: Path, *, url: str, name: str) -> None:
         self.name = name
-        self.url = url
+        self.url = redact(url)
         self._path = path.absolute()
         self._open()
 

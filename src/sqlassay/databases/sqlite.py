@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import apsw
 
-from sqlassay.databases.addresses import file_path
+from sqlassay.databases.addresses import file_path, redact
 from sqlassay.databases.base import Capabilities
 from sqlassay.databases.digests import file_digest, file_identity, fingerprinted
 from sqlassay.databases.lexer import refusal, statement_count, tokens, unsendable, words
@@ -75,7 +75,7 @@ class SqliteDatabase:
 
     def __init__(self, path: Path, *, url: str, name: str) -> None:
         self.name = name
-        self.url = url
+        self.url = redact(url)
         self._path = path.absolute()
         self._guard = _Guard()
         self._closed = False

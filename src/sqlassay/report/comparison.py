@@ -238,7 +238,7 @@ def _side(found: CaseDetail, report: Report) -> _Side:
     return _Side(
         run=line(report.manifest.run_id),
         passed=found.row.passed,
-        cause=line(found.row.cause or "passed", limit=400),
+        cause=line(found.row.cause or "", limit=400),
         sql=plain.get("sql"),
         error=None if not error else ": ".join(error),
         grid=plain.get("grid"),

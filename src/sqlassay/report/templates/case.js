@@ -48,8 +48,11 @@ async function openCase(i) {
         (c.ce || []).map((x) => h("span", { class: "tag warn", title: index.ceilings[x] }, x)),
         c.sh && c.sh !== "exact" && h("span", { class: "tag", title: index.shapes[c.sh] }, index.shapes[c.sh]))),
     ...(d ? parts(c, d) : [h("p", { class: "card" }, "The details of this case did not fit into this file. See it with ", h("code", null, "sqlassay view"), " or ", h("code", null, `sqlassay show ${index.run} ${c.id}`), ".")]));
-  const box = main.querySelector(".grid-box"), first = main.querySelector(".grid tbody tr:not(.same)");
-  if (box && first) box.scrollTop = Math.max(0, /** @type {HTMLElement} */ (first).offsetTop - 140);
+  const box = main.querySelector(".grid-box"), head = main.querySelector(".grid thead"), first = main.querySelector(".grid tbody tr:not(.same)");
+  if (box && head && first) {
+    const above = /** @type {HTMLElement} */ (first.previousElementSibling || first);
+    box.scrollTop = Math.max(0, above.offsetTop - /** @type {HTMLElement} */ (head).offsetHeight);
+  }
   reachable();
   if (live) reviewForm(main, c);
 }

@@ -260,4 +260,10 @@ def test_a_glance_says_what_the_closer_look_says(words: list[str], between: str,
 def test_a_glance_is_enough_for_an_everyday_query() -> None:
     everyday = " SELECT T1.Name, count(*) FROM a AS T1 WHERE T1.City = 'São Paulo' GROUP BY T1.Name ; "
     assert _plain_select(everyday, "sqlite") == everyday.strip(" ;")
-    assert _plain_select("SELECT load_extension ('x')", "sqlite") is None
+    for doubtful in (
+        "SELECT load_extension ('x')",
+        "SELECT 1load_extension('x')",
+        "SELECT 1into t",
+        "SELECT 1 FROM pg_authid",
+    ):
+        assert _plain_select(doubtful, "sqlite") is None

@@ -109,12 +109,13 @@ def inspect(text: str, dialect: str) -> Statement:
 _PLAIN_IN = frozenset({"sqlite", "duckdb", "postgres", "mysql"})
 _PLAIN_SELECT = re.compile(
     r"""[ \t\r\n]*+
-    (?P<body> [Ss][Ee][Ll][Ee][Cc][Tt]\b (?: [A-Za-z0-9_ \t\r\n.,()*=<>!+%|/-]++ | '[^'\\]*+' | "[^"\\]*+" )++ )
+    (?P<body> [Ss][Ee][Ll][Ee][Cc][Tt]\b (?: [A-Za-z0-9_ \t\r\n.,()*=<>!+%|/-]++ | (?<![A-Za-z0-9_]) '[^'\\]*+' | "[^"\\]*+" )++ )
     [; \t\r\n]*+ \Z""",
     re.VERBOSE,
 )
 _WATCHED = ("--", "/*", "into", "insert", "replace", "delete", "merge", "update", "for", "lock", *sorted(_SECRETS))
-_WATCHED_WORD = re.compile("|".join((r"--|/\*", *(rf"\b{word}\b" for word in _WATCHED[2:]))))
+# A number ends where letters begin: `1into` is two tokens.
+_WATCHED_WORD = re.compile("|".join((r"--|/\*", *(rf"(?<![a-z_]){word}\b" for word in _WATCHED[2:]))))
 _CALLED = re.compile(r"[\s\"]*+(\w+)")
 
 
@@ -128,7 +129,7 @@ def _plain_select(text: str, dialect: str) -> str | None:
         return None
     for before in lowered.split("(")[:-1]:
         called = _CALLED.match(before[::-1])
-        if called is not None and _FORBIDDEN_FUNCTIONS.match(called[1][::-1]):
+        if called is not None and (called[1][-1].isdigit() or _FORBIDDEN_FUNCTIONS.match(called[1][::-1])):
             return None
     return found["body"].rstrip()
 

@@ -261,6 +261,13 @@ def test_the_usual_wrong_answer_is_plainly_different() -> None:
     assert plainly_different(_table([(0, 5), (0, 6)]), _table([(None, 5), (0, 6)]), TableRule())
 
 
+def test_rows_without_columns_are_neither_plainly_the_same_nor_plainly_different() -> None:
+    gold, answer = (Relation(columns=(), rows=[(), ()]) for _ in range(2))
+    assert plain_verdict(gold, answer, TableRule()) is None
+    assert not plainly_different(gold, answer, TableRule())
+    assert compare_tables(gold, answer).exact
+
+
 def test_many_small_gaps_are_no_plain_difference() -> None:
     gold = _table([(1 + n / 8, f"name {n}") for n in range(100)])
     answer = _table([(1 + n / 8 + 0.0095, f"name {n}") for n in range(100)])

@@ -20,6 +20,7 @@ from sqlassay.summary.agreement import Judged, agreement
 from sqlassay.view import reviews
 from sqlassay.view.guard import guard, is_loopback
 from sqlassay.view.server import Server, make_server
+from sqlassay.view.store import Store
 
 ODD = quote("c/3 <b>", safe="")
 Start = Callable[..., Server]
@@ -275,3 +276,14 @@ def test_agreement_by_cause_says_what_it_cannot_say() -> None:
     assert (cause.kappa, cause.n) == (None, 2), "why people fail a case that passed is not known"
     wrong = agreement([*right, Judged(scorer=False, person=True, bucket="sql_error")]).by_bucket[0]
     assert (wrong.reviewed, wrong.right, wrong.kappa) == (3, 2, 0.0)
+
+
+def test_the_newest_run_can_be_read_before_anybody_asks(runs: Path, tmp_path: Path) -> None:
+    store = Store(runs)
+    early = store.open_newest()
+    assert early is not None
+    assert early.report.manifest.run_id == "second"
+    assert store.open("second") is early, "it is not read twice"
+    (runs / "second" / "scores.jsonl").write_bytes(b"not a line\n")
+    assert Store(runs).open_newest() is None, "a run that cannot be read is told when it is asked for"
+    assert Store(tmp_path).open_newest() is None

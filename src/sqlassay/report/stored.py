@@ -136,18 +136,19 @@ def report_of(folder: RunFolder, summary: Summary | None = None) -> Report:
         deque(listed(), maxlen=0)
     rows_of = folder.rows_by_key()
 
-    @lru_cache(maxsize=8)
-    def measurement_of(key: TrialKey) -> Measurement | None:
-        line = scores.of(key)
-        return None if line is None else read_measurement(read_line(line))
+    turn_line, score_line = lru_cache(maxsize=8)(turns.of), lru_cache(maxsize=8)(scores.of)
 
     @lru_cache(maxsize=8)
+    def measurement_of(key: TrialKey) -> Measurement | None:
+        line = score_line(key)
+        return None if line is None else read_measurement(read_line(line))
+
     def turn_of(key: TrialKey) -> Turn | None:
-        line = turns.of(key)
+        line = turn_line(key)
         return None if line is None else read_turn(read_line(line))
 
     def raw_of(key: TrialKey) -> Mapping[str, str]:
-        found = {"score": scores.of(key), "turn": turns.of(key)}
+        found = {"score": score_line(key), "turn": turn_line(key)}
         return {name: line.decode("utf-8", "replace").rstrip("\n") for name, line in found.items() if line is not None}
 
     @lru_cache(maxsize=8)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,7 +25,7 @@ from sqlassay.tables.overlap import Overlap
 from sqlassay.tables.places import Words, ascending, inverted, starts
 from sqlassay.tables.rows import Bench, Plan
 from sqlassay.tables.tolerance import Agreement
-from sqlassay.tables.vectors import Vector, any_may_coerce, mix, row_words, same_bag, same_values
+from sqlassay.tables.vectors import Vector, any_may_coerce, numbered, row_words, same_bag, same_values
 
 _VECTORS: WeakKeyDictionary[Relation, dict[bool, list[Vector]]] = WeakKeyDictionary()
 
@@ -66,6 +67,8 @@ class LargeBench(Bench):
     ) -> None:
         super().__init__(reference, candidate, plan=plan, agree=agree, coercions=coercions)
         self.vectors = vectors
+        self._shared: dict[tuple[tuple[int, int], tuple[int, int]], int] = {}
+        self._close: dict[tuple[tuple[int, int], ...], bool] = {}
 
     def _like(self, *, plan: Plan, agree: Agreement) -> Bench:
         return LargeBench(
@@ -92,40 +95,45 @@ class LargeBench(Bench):
         return len(left) == len(right) and all_near(self.agree, left, right)
 
     def identical(self, pairs: Sequence[tuple[int, int]]) -> bool:
-        columns = self._columns(pairs)
+        columns = [*self._columns(pairs), *self._order]
         if not all(same_bag(one, two) for one, two in columns):
             return False
-        left, right = self._rows(pairs, 0), self._rows(pairs, 1)
+        left, right = self._rows(columns)
         if len(left) != len(right) or left.sum(dtype=np.uint64) != right.sum(dtype=np.uint64):
             return False
         (one, here), (two, there) = ascending(left), ascending(right)
         if not np.array_equal(here, there):
             return False
         partners = inverted(one, two)
-        if not all(same_values(one, two, None, partners) for one, two in columns):
-            return super().identical(pairs)
-        return not self.plan.ordered or np.array_equal(self._groups(0), self._groups(1)[partners])
+        return all(same_values(*column, None, partners) for column in columns) or super().identical(pairs)
 
     def _columns(self, pairs: Sequence[tuple[int, int]]) -> list[tuple[Vector, Vector]]:
         return [(self.vectors[0][i], self.vectors[1][j]) for i, j in pairs]
 
-    def _groups(self, side: int) -> NDArray[np.int64]:
-        groups = self.plan.candidate_groups if side else self.plan.reference_groups
-        height = (self.candidate if side else self.reference).height
-        return np.zeros(height, dtype=np.int64) if groups is None else np.asarray(groups, dtype=np.int64)
+    @cached_property
+    def _order(self) -> list[tuple[Vector, Vector]]:
+        """The rows' places in the order, as one more column of both sides, where order counts."""
+        groups, others = self.plan.reference_groups, self.plan.candidate_groups
+        return [] if groups is None or others is None else [(numbered(groups), numbered(others))]
 
-    def _rows(self, pairs: Sequence[tuple[int, int]], side: int) -> Words:
-        """One word per row over the paired columns and its place in the order."""
-        words = row_words([self.vectors[side][pair[side]].words for pair in pairs], len(self.vectors[side][0].words))
-        return mix(words ^ self._groups(side).astype(np.uint64)) if self.plan.ordered else words
+    def _rows(self, columns: Sequence[tuple[Vector, Vector]]) -> tuple[Words, Words]:
+        """One word per row over some columns, for both sides."""
+        heights = self.reference.height, self.candidate.height
+        here, there = (row_words([c[side].words for c in columns], height) for side, height in enumerate(heights))
+        return here, there
 
     def close(self, pairs: Sequence[tuple[int, int]]) -> bool:
+        known = self._close.get(tuple(pairs))
+        if known is None:
+            known = self._close[tuple(pairs)] = self._is_close(pairs)
+        return known
+
+    def _is_close(self, pairs: Sequence[tuple[int, int]]) -> bool:
         if self.reference.height != self.candidate.height:
             return False
         tolerant = [(i, j) for i, j in pairs if self.meeting(i, j).tolerant]
-        exact = [pair for pair in pairs if pair not in tolerant]
-        keys = self._rows(exact, 0), self._rows(exact, 1)
-        found = rows_close(self.agree, keys, self._columns(exact), self._columns(tolerant))
+        exact = [*self._columns([pair for pair in pairs if pair not in tolerant]), *self._order]
+        found = rows_close(self.agree, self._rows(exact), exact, self._columns(tolerant))
         return super().close(pairs) if found is None else found
 
     def distinct_count(self, side: int, position: int) -> int:
@@ -151,8 +159,7 @@ class LargeBench(Bench):
 
     def overlap(self, i: int, j: int) -> Overlap:
         one, two = self.vectors[0][i], self.vectors[1][j]
-        same = one.distinct_total == two.distinct_total
-        here = there = common = len(one.distinct) if same else shares.common(one.distinct, two.distinct)
+        here = there = common = self._common(one, two)
         if self.meeting(i, j).tolerant and (common < len(one.distinct) or common < len(two.distinct)):
             finite = shares.common(one.levels, two.levels)
             here += shares.near(one.levels, two.levels, self.agree) - finite
@@ -160,6 +167,16 @@ class LargeBench(Bench):
         return Overlap(
             reference=len(one.distinct), candidate=len(two.distinct), reference_hits=here, candidate_hits=there
         )
+
+    def _common(self, one: Vector, two: Vector) -> int:
+        """How many values two columns share; look-alike columns are counted once."""
+        totals = one.distinct_total, two.distinct_total
+        if totals[0] == totals[1]:
+            return len(one.distinct)
+        known = self._shared.get(totals)
+        if known is None:
+            known = self._shared[totals] = shares.common(one.distinct, two.distinct)
+        return known
 
     def words(self, side: int, position: int, *, nulls: bool) -> Words:
         vector = self.vectors[side][position]

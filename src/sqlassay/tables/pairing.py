@@ -135,7 +135,7 @@ class _Pairing:
             if i not in self.left or j not in self.right:
                 continue
             if looks < _KNOWN:
-                closer = self._look(i, j, looks, threshold)
+                closer = self._look(i, j, -rank[0], looks, threshold)
                 if closer is not None:
                     heappush(waiting, closer)
                 continue
@@ -144,13 +144,14 @@ class _Pairing:
                 equals.append(heappop(waiting)[1:3])
             self._settle(equals, by)
 
-    def _look(self, i: int, j: int, looks: int, threshold: Fraction | None) -> _Option | None:
+    def _look(self, i: int, j: int, limit: float, looks: int, threshold: Fraction | None) -> _Option | None:
         """A pair with what one more look tells of it; None when it does not reach the threshold."""
         if looks == 0 and self.bench.large:
-            limit = self.bench.overlap_sample(i, j)
-            if limit == 1.0:
-                return self._look(i, j, 1, threshold)
-            return None if threshold is not None and limit < float(threshold) else ((-limit, *_UNKNOWN), i, j, 1)
+            limit = min(limit, self.bench.overlap_sample(i, j))
+            if threshold is not None and limit < float(threshold):
+                return None
+            if limit < 1.0:
+                return (-limit, *_UNKNOWN), i, j, 1
         if threshold is not None and not self._overlap(i, j).reaches(threshold):
             return None
         return self._rank(i, j), i, j, _KNOWN

@@ -171,3 +171,14 @@ def test_a_side_with_fewer_columns_or_none_is_aligned(widths: tuple[int, int], m
     found = align(left, right)
     assert found.width == min(widths)
     assert compare_tables(left, right).exact == (widths[0] == widths[1])
+
+
+@pytest.mark.parametrize("views", [True, False])
+def test_text_in_any_layout_is_the_same_column_in_polars(views: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("polars")
+    if views and not arrow.exports_views():
+        pytest.skip("this pyarrow does not hand views of text on")
+    monkeypatch.setattr(arrow, "exports_views", lambda: views)
+    texts = ["a", None, "", "longer than twelve bytes", "c\u00e9"]
+    for layout in (pa.string(), pa.large_string(), pa.string_view()):
+        assert arrow.in_polars(pa.chunked_array([pa.array(texts, layout)])).to_list() == texts

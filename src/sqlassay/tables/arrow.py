@@ -100,9 +100,21 @@ def _frame(table: Any) -> Any:
 
 
 def in_polars(column: Any) -> Any:
-    """An Arrow column as a polars series; text by way of its own layout, in a third of the time."""
+    """An Arrow column as a polars series; text by way of its own layout, in a third of the time, where that is safe."""
     import polars as pl
     import pyarrow as pa
     import pyarrow.types as at
 
-    return pl.from_arrow(column.cast(pa.string_view()) if at.is_string(column.type) else column)
+    if at.is_string(column.type) and exports_views():
+        column = column.cast(pa.string_view())
+    elif at.is_string_view(column.type) and not exports_views():
+        column = column.cast(pa.large_string())
+    return pl.from_arrow(column)
+
+
+@cache
+def exports_views() -> bool:
+    """Whether pyarrow hands views of text on to others; before version 25 that ends the process."""
+    import pyarrow as pa
+
+    return int(pa.__version__.partition(".")[0]) >= 25

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,6 +22,10 @@ CASES = (
 TURNS = (
     {"case_id": "count", "sql": "SELECT COUNT(*) FROM item"},
     {"case_id": "wrong", "sql": f"SELECT '{PASSWORD[:4]}' FROM no_such_table"},
+)
+READER = (
+    f"CREATE OR REPLACE USER sqlassay_planted IDENTIFIED BY '{PASSWORD}'",
+    "GRANT SELECT, SHOW VIEW ON `sqlassay\\_%`.* TO sqlassay_planted",
 )
 FORMATS = (".json", ".jsonl", ".html", ".md", ".xml", ".csv")
 
@@ -60,34 +64,27 @@ def with_password(url: str, user: str) -> str:
         pytest.param("mysql", marks=pytest.mark.mysql),
     ]
 )
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A database of each engine, with the password in the URL where one can stand."""
     kind = request.param
     if kind == "duckdb":
         with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
             for statement in SETUP:
                 connection.execute(statement)
-        return "duckdb:///shop.duckdb"
-    if kind in ("sqlite", "generic"):
+        yield "duckdb:///shop.duckdb"
+    elif kind in ("sqlite", "generic"):
         file = apsw.Connection(str(tmp_path / "shop.db"))
         file.execute(";".join(SETUP))
         file.close()
-        return (
-            "sqlite:///shop.db?password=${PLANTED_PASSWORD}"
-            if kind == "sqlite"
-            else f"sqlalchemy+sqlite:///{tmp_path}/shop.db"
-        )
-    make: Callable[..., str] = request.getfixturevalue(f"{kind}_database")
-    if kind == "postgres":
-        return with_password(make(*SETUP), "postgres")
-    return with_password(
-        make(
-            *SETUP,
-            f"CREATE OR REPLACE USER sqlassay_planted IDENTIFIED BY '{PASSWORD}'",
-            "GRANT SELECT, SHOW VIEW ON `sqlassay\\_%`.* TO sqlassay_planted",
-        ),
-        "sqlassay_planted",
-    )
+        secret = "sqlite:///shop.db?password=${PLANTED_PASSWORD}"
+        yield secret if kind == "sqlite" else f"sqlalchemy+sqlite:///{tmp_path}/shop.db"
+    else:
+        make: Callable[..., str] = request.getfixturevalue(f"{kind}_database")
+        if kind == "postgres":
+            yield with_password(make(*SETUP), "postgres")
+        else:
+            yield with_password(make(*SETUP, *READER), "sqlassay_planted")
+            make("DROP USER sqlassay_planted")
 
 
 def test_no_password_is_written_and_what_an_engine_cannot_do_is(

@@ -6,6 +6,7 @@ import errno
 import os
 import subprocess
 import sys
+import threading
 from decimal import Decimal
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 from sqlassay.archive.pack import PackReader, make_blob
 from sqlassay.archive.results import STORED_ROWS, keep
 from sqlassay.archive.run_folder import ROWS, RunFolder, create, raw_ref, reopen, runs_in
-from sqlassay.errors import ArchiveError, RecordError
+from sqlassay.errors import ArchiveError, DiskRefused, RecordError
 from sqlassay.records.case import Case
 from sqlassay.records.execution import Account, ErrorKind, NotRun, Rows, SqlError, TimedOut
 from sqlassay.records.measurement import Measurement
@@ -227,6 +228,35 @@ def test_a_full_disk_fails_clearly_and_tears_nothing(tmp_path: Path, monkeypatch
     text = (tmp_path / "r1" / "turns.jsonl").read_bytes()
     assert text.endswith(b"\n")
     assert [turn.case_id for turn in RunFolder(tmp_path / "r1").turns()] == kept
+
+
+def test_what_was_asked_is_on_record_before_a_slow_disk_has_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    syncs, slow = threading.Event(), threading.Event()
+
+    def sync(_fd: int) -> None:
+        syncs.set()
+        assert slow.wait(30)
+
+    monkeypatch.setattr(os, "fdatasync", sync, raising=False)
+    with create(tmp_path, a_manifest()) as writer:
+        turn = writer.add_turn(Turn(case_id="a"))
+        assert syncs.wait(30)
+        writer.mark_asked(TrialKey(case_id="b"))
+        assert RunFolder(writer.path).asked() == {TrialKey(case_id="b")}
+        assert not turn.done()
+        slow.set()
+        turn.result()
+
+
+def test_a_disk_that_refuses_to_note_a_question_stops_the_run(tmp_path: Path) -> None:
+    with create(tmp_path, a_manifest()) as writer:
+        (writer.path / "asked.jsonl").mkdir()
+        writer.mark_asked(TrialKey(case_id="a"))
+        assert writer.failure is not None
+        with pytest.raises(DiskRefused):
+            writer.add_turn(Turn(case_id="a")).result()
 
 
 def test_runs_are_listed_oldest_first(tmp_path: Path) -> None:

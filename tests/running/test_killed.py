@@ -134,6 +134,22 @@ def test_killed_at_random_instants(configured: Configured, shop: Path, pool: Poo
     assert outcomes(folder) == expected
     assert len(list(RunFolder(folder).scores())) == len(list(RunFolder(folder).turns())) == len(CASES)
     assert RunFolder(folder).manifest.state is RunState.COMPLETE
+    marked = {turn.question for turn in RunFolder(folder).turns() if turn.asked_again}
+    assert {question for question, times in questions(shop).items() if times > 1} <= marked
+
+
+def test_a_turn_that_was_lost_is_asked_for_and_scored_once_more(configured: Configured, pool: Pool) -> None:
+    made = plan(configured(CASES))
+    folder = carry_out(made, pool, run_id="r").path
+    expected = outcomes(folder)
+    *turns, lost = (folder / "turns.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "turns.jsonl").write_bytes(b"".join(turns) + lost[:-7])
+    result = carry_out(made, pool, run_id="r", resume=True)
+    assert (result.scored, result.unscored) == (len(CASES), 0)
+    scored = [score.case_id for score in RunFolder(folder).scores()]
+    assert len(scored) == len(set(scored))
+    assert outcomes(folder) == expected
+    assert [t.case_id for t in RunFolder(folder).turns() if t.asked_again] == [json.loads(lost)["case_id"]]
 
 
 def _wait_for(condition: Callable[[], bool]) -> None:

@@ -2,7 +2,8 @@
 
 One thread writes. Everything that is waiting when it comes round is written and synced together (group commit), so
 that a single slow case is on disk at once and a fast run pays one sync for many cases. Within one entry payloads go
-before the lines that point at them. When the disk refuses (full, gone), files are cut back to their last whole
+before the lines that point at them. A note is written by its caller at once and never synced: it tells of a kill, not
+of a power cut. When the disk refuses (full, gone), files are cut back to their last whole
 entry and every later entry fails: nothing is torn, and nothing is written after a gap.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,6 @@ Write = Line | Payload
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Entry:
     writes: Sequence[Write]
-    synced: bool
     done: Future[None]
 
 
@@ -111,6 +111,7 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._files: dict[str, _Appender] = {}
+        self._notes: dict[str, _Appender] = {}
         self._known: dict[str, set[str]] = {}
         self._queue: queue.SimpleQueue[_Entry | None] = queue.SimpleQueue()
         self._failure: ArchiveError | None = None
@@ -123,8 +124,23 @@ class Journal:
         """Why the disk refused, once it has."""
         return self._failure
 
-    def submit(self, writes: Sequence[Write], *, synced: bool = True) -> Future[None]:
-        """Queue one entry; the future resolves when all of it is on disk (`synced`) or handed to the system.
+    def note(self, name: str, data: bytes) -> None:
+        """Hand one line (without its newline) to the system before returning; `name` holds nothing but notes.
+
+        Every call comes from the same thread. A disk that refuses is told by `failure`.
+        """
+        try:
+            if name not in self._notes:
+                self._notes[name] = _Appender(self._folder / name, torn_lines=True)
+            self._notes[name].plan(data + b"\n")
+            self._notes[name].flush()
+            self._notes[name].accept()
+        except OSError as error:
+            self._failure = self._refusal(error)
+            self._cut_back(self._notes)
+
+    def submit(self, writes: Sequence[Write]) -> Future[None]:
+        """Queue one entry; the future resolves when all of it is on disk.
 
         The future fails with DiskRefused when the disk does.
         """
@@ -132,7 +148,7 @@ class Journal:
         if self._closed:
             done.set_exception(ArchiveError(f"{self._folder}: the run folder is closed"))
             return done
-        self._queue.put(_Entry(writes=writes, synced=synced, done=done))
+        self._queue.put(_Entry(writes=writes, done=done))
         return done
 
     def close(self) -> None:
@@ -141,6 +157,8 @@ class Journal:
             self._closed = True
             self._queue.put(None)
             self._thread.join()
+            for notes in self._notes.values():
+                notes.close()
 
     def _work(self) -> None:
         open_ = True
@@ -163,23 +181,28 @@ class Journal:
             appender.close()
 
     def _commit(self, batch: list[_Entry]) -> None:
-        if self._failure is None:
+        failure = self._failure
+        if failure is None:
             try:
                 self._write(batch)
             except OSError as error:
-                self._failure = DiskRefused(
-                    f"{self._folder}: the run folder cannot be written ({error.strerror or error})",
-                    hint="make room or mend the folder, then continue with --resume; no finished case is lost",
-                )
-                self._cut_back()
+                failure = self._failure = self._refusal(error)
+                self._cut_back(self._files)
         for entry in batch:
-            if self._failure is None:
+            if failure is None:
                 entry.done.set_result(None)
             else:
-                entry.done.set_exception(self._failure)
+                entry.done.set_exception(failure)
 
-    def _cut_back(self) -> None:
-        for appender in self._files.values():
+    def _refusal(self, error: OSError) -> DiskRefused:
+        return DiskRefused(
+            f"{self._folder}: the run folder cannot be written ({error.strerror or error})",
+            hint="make room or mend the folder, then continue with --resume; no finished case is lost",
+        )
+
+    @staticmethod
+    def _cut_back(files: Mapping[str, _Appender]) -> None:
+        for appender in files.values():
             try:
                 appender.cut_back()
             except OSError:
@@ -196,13 +219,11 @@ class Journal:
                         lines[name].plan(data + b"\n")
                     case Payload(name=name, blob=blob):
                         self._plan_blob(name, blob, packs)
-        synced = any(entry.synced for entry in batch)
         for group in (packs, lines):
             for appender in group.values():
                 appender.flush()
-            if synced:
-                for appender in group.values():
-                    appender.sync()
+            for appender in group.values():
+                appender.sync()
         for appender in (*packs.values(), *lines.values()):
             appender.accept()
 

@@ -83,8 +83,8 @@ class RunWriter:
         _write_whole(self.path / "results" / "schemas.json", json.dumps(plain, ensure_ascii=False) + "\n")
 
     def mark_asked(self, key: TrialKey) -> None:
-        """Note that a question goes out now."""
-        self._journal.submit([Line(name=ASKED, data=_ascii(to_plain(key)))], synced=False)
+        """Note that a question goes out now; when this returns, no kill can undo the note."""
+        self._journal.note(ASKED, _ascii(to_plain(key)))
 
     def add_turn(self, turn: Turn, *, raw: Blob | None = None) -> Future[None]:
         """Queue a turn and its raw payload; the future resolves when both are on disk."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -71,13 +71,18 @@ def _go_on(made: Plan, facts: Mapping[str, DatabaseFacts], name: str | None) -> 
     if not folder.schemas():
         writer.write_schemas({each: fact.schema for each, fact in facts.items()})
     writer.change(replace(before, state=RunState.STARTED, ended_at=None, error=None, notices=_moved(before, facts)))
-    kept = Kept(
-        scored=frozenset(folder.scored()),
-        turned=frozenset(folder.turned()),
-        asked=frozenset(folder.asked()),
-        folder=folder,
-    )
+    turned = folder.turned()
+    scored = _with_turns(writer, folder, turned)
+    kept = Kept(scored=frozenset(scored), turned=frozenset(turned), asked=frozenset(folder.asked()), folder=folder)
     return writer, replace(made, cases=cases), kept
+
+
+def _with_turns(writer: RunWriter, folder: RunFolder, turned: Set[TrialKey]) -> Set[TrialKey]:
+    """The trials with a score. A score whose turn was lost goes: its question is asked, and scored, once more."""
+    scored = folder.scored()
+    if not scored <= turned:
+        writer.replace_scores(line.rstrip(b"\n") for key, line in folder.score_lines() if key in turned)
+    return scored & turned
 
 
 def _moved(before: Manifest, facts: Mapping[str, DatabaseFacts]) -> tuple[str, ...]:

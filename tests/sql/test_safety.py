@@ -27,6 +27,11 @@ HONEST = [
 ]
 
 
+def test_a_call_is_no_common_table_expression() -> None:
+    for called in ("SELECT 1 FROM a, dblink('x', 'y') AS (b int)", "SELECT 1 FROM a, dblink(c) AS (b int)"):
+        assert not inspect(called, "postgres").allowed
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("sql", HONEST)
 def test_honest_queries_are_allowed_everywhere(sql: str, dialect: str) -> None:
@@ -42,6 +47,10 @@ def test_honest_queries_are_allowed_everywhere(sql: str, dialect: str) -> None:
         ("FROM t", "duckdb"),
         ("FROM t SELECT a WHERE b > 1", "duckdb"),
         ("PIVOT t ON a USING sum(b)", "duckdb"),
+        (
+            "WITH query(id) AS (SELECT 1), glob(a, b) AS NOT MATERIALIZED (SELECT 1, 2) SELECT * FROM query, glob",
+            "duckdb",
+        ),
         ("UNPIVOT t ON a, b INTO NAME n VALUE v", "duckdb"),
         ("TABLE t", "postgres"),
         ("FROM t |> WHERE a > 1 |> AGGREGATE COUNT(*) AS n GROUP BY b", "bigquery"),

@@ -109,7 +109,8 @@ def inspect(text: str, dialect: str) -> Statement:
 _PLAIN_IN = frozenset({"sqlite", "duckdb", "postgres", "mysql"})
 _PLAIN_SELECT = re.compile(
     r"""[ \t\r\n]*+
-    (?P<body> [Ss][Ee][Ll][Ee][Cc][Tt]\b (?: [A-Za-z0-9_ \t\r\n.,()*=<>!+%|/-]++ | (?<![A-Za-z0-9_]) '[^'\\]*+' | "[^"\\]*+" )++ )
+    (?P<body> [Ss][Ee][Ll][Ee][Cc][Tt]\b
+        (?: [A-Za-z0-9_ \t\r\n.,()*=<>!+%|/-]++ | (?<![A-Za-z0-9_]) '[^'\\]*+' | "[^"\\]*+" )++ )
     [; \t\r\n]*+ \Z""",
     re.VERBOSE,
 )
@@ -218,7 +219,7 @@ def _inside(tokens: Sequence[Token], words: Sequence[str], dialect: str) -> tupl
             return StatementKind.WRITE, f"FOR {after} locks rows"
         if word == "LOCK" and after == "IN" and dialect == "mysql":
             return StatementKind.WRITE, "LOCK IN SHARE MODE locks rows"
-        if after == "(" and _forbidden_function(word, dialect):
+        if after == "(" and _forbidden_function(word, dialect) and not _names_columns(words, i, dialect):
             return StatementKind.READ, f"{word.lower()}() is not allowed"
         if word.lower() in _SECRETS:
             return StatementKind.READ, f"{word.lower()} holds secrets"
@@ -227,6 +228,15 @@ def _inside(tokens: Sequence[Token], words: Sequence[str], dialect: str) -> tupl
             if following.token_type == TokenType.STRING:
                 return StatementKind.READ, "it reads a file"
     return StatementKind.READ, None
+
+
+def _names_columns(words: Sequence[str], i: int, dialect: str) -> bool:
+    """Whether `name(...)` at `i` is a common table expression with its columns, `name(a, b) AS (SELECT`, and no call."""
+    closing = next((j for j in range(i + 2, len(words)) if words[j] in ("(", ")", "")), len(words))
+    following = [word for word in words[closing + 1 : closing + 6] if word not in ("NOT", "MATERIALIZED")]
+    if words[i - 1] not in ("WITH", "RECURSIVE", ",") or words[closing : closing + 1] != [")"]:
+        return False
+    return following[:2] == ["AS", "("] and bool(following[2:]) and _kind(following[2], dialect) is StatementKind.READ
 
 
 def _writes_at(words: Sequence[str], i: int) -> bool:

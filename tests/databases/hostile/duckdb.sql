@@ -266,7 +266,6 @@ SELECT json_group_array(range) FROM range(100000000000)
 SELECT quantile_cont(range, 0.5) FROM range(1000000000000)
 SELECT mode(random()) FROM range(1000000000000)
 SELECT levenshtein(repeat('x', 100000), repeat('y', 100000))
-SELECT damerau_levenshtein(repeat('x', 4000), repeat('y', 4000))
 SELECT * FROM range(10000000000) a ASOF JOIN range(10000000000) b ON a.range >= b.range
 WITH RECURSIVE t(i) USING KEY (i) AS (SELECT 1 UNION SELECT i + 1 FROM t) FROM t
 -- expect: rows

@@ -231,7 +231,7 @@ def _inside(tokens: Sequence[Token], words: Sequence[str], dialect: str) -> tupl
 
 
 def _names_columns(words: Sequence[str], i: int, dialect: str) -> bool:
-    """Whether `name(...)` at `i` is a common table expression with its columns, `name(a, b) AS (SELECT`, and no call."""
+    """Whether `name(...)` at `i` is a common table expression with its columns, `name(a, b) AS (SELECT`: no call."""
     closing = next((j for j in range(i + 2, len(words)) if words[j] in ("(", ")", "")), len(words))
     following = [word for word in words[closing + 1 : closing + 6] if word not in ("NOT", "MATERIALIZED")]
     if words[i - 1] not in ("WITH", "RECURSIVE", ",") or words[closing : closing + 1] != [")"]:

@@ -76,11 +76,16 @@ def _text_length(cell: Cell, rows: Sequence[Row]) -> int:
 
 
 def _scalar_length(cell: Cell, rows: Sequence[Row]) -> int:
-    """Nothing has a length but text and bytes, so that a column of these alone needs no look at types."""
+    """Nothing has a length but text and bytes, and nothing adds up but numbers: such columns need no look at types."""
     try:
         return sum(map(len, map(cell, rows)))
     except TypeError:
+        pass
+    try:
+        sum(map(cell, rows))
+    except TypeError:
         return _beyond_plain(cell, rows)
+    return 0
 
 
 def _beyond_plain(cell: Cell, rows: Sequence[Row]) -> int:

@@ -80,6 +80,10 @@ def failed(kind: TurnErrorKind, status: Status | None = Status.ERROR) -> dict[st
     return {"status": status, "error": TurnError(kind=kind, message="boom"), "candidate": NotRun()}
 
 
+def write(*, succeeded: bool) -> Query:
+    return Query(sql="w", executed=True, succeeded=succeeded, role=Role.WRITE)
+
+
 REFUSE: dict[str, Any] = {"expected": Status.UNSUPPORTED, "gold": None, "metrics": {}}
 ROWS: list[tuple[Bucket, dict[str, Any]]] = [
     (Bucket.HARNESS_ERROR, {"fault": "connection lost"}),
@@ -114,9 +118,19 @@ ROWS: list[tuple[Bucket, dict[str, Any]]] = [
         Bucket.QUERY_NEVER_RAN,
         {"candidate": NotRun(), "queries": (Query(sql="t", executed=True, role=Role.INTROSPECTION),)},
     ),
+    (Bucket.QUERY_NEVER_RAN, {"candidate": NotRun(), "queries": (write(succeeded=True),)}),
+    (Bucket.QUERY_NEVER_RAN, {"candidate": NotRun(), "queries": (write(succeeded=False), write(succeeded=True))}),
     (Bucket.SQL_ERROR, {"candidate": SqlError(kind=ErrorKind.UNKNOWN_COLUMN, message="no x")}),
     (Bucket.SQL_ERROR, {"candidate": TimedOut(limit_s=30), "shape": ShapeLabel.NOT_RUN}),
     (Bucket.SQL_ERROR, {"candidate": NotRun(), "queries": (Query(sql="q", executed=True, succeeded=False),)}),
+    (Bucket.SQL_ERROR, {"candidate": NotRun(), "queries": (write(succeeded=False),)}),
+    (
+        Bucket.SQL_ERROR,
+        {
+            "candidate": NotRun(),
+            "queries": (Query(sql="q", executed=True, succeeded=False, error="no q"), write(succeeded=True)),
+        },
+    ),
     (Bucket.SQL_ERROR, {"candidate": SqlError(kind=ErrorKind.SYNTAX, message="x"), "gold": None, "metrics": {}}),
     (Bucket.TRUNCATED_CORRECT, {"metrics": CUT, "returned": Returned(row_cap=2), "shape": ShapeLabel.TOO_FEW_ROWS}),
     (

@@ -7,7 +7,7 @@ fault) has one and counts neither for nor against the agent.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlassay.records.case import Status
@@ -222,9 +222,14 @@ def _query_never_ran(facts: Facts) -> str | None:
         return None
     if queries and all(query.executed is False for query in queries):
         return "The agent wrote SQL and executed none of it."
-    if not facts.has_candidate and not any(_may_have_answered(query) for query in queries):
-        return "The agent executed no query that could answer the question."
-    return None
+    if facts.has_candidate:
+        return None
+    sent = [query for query in queries if query.executed is not False]
+    writes = [query for query in sent if query.role is Role.WRITE]
+    # Writes that all failed were tried in place of a query, and `sql_error` says so.
+    if any(query.role is Role.QUERY for query in sent) or (writes and _all_failed(writes)):
+        return None
+    return "The agent executed no query that could answer the question."
 
 
 def _sql_error(facts: Facts) -> str | None:
@@ -232,11 +237,23 @@ def _sql_error(facts: Facts) -> str | None:
     if failed is not None:
         return f"The answer query fails here ({failed[0]}): {_short(failed[1])}"
     ran = [q for q in facts.trial.turn.queries if q.executed is True and q.role in _ANSWERING]
-    if ran and all(query.succeeded is False for query in ran):
-        return "Every statement that the agent executed failed" + (
-            f": {_short(ran[-1].error)}" if ran[-1].error else "."
+    if ran and _all_failed(ran):
+        return f"Every statement that the agent executed failed{_last_error(ran)}"
+    asked = [q for q in ran if q.role is Role.QUERY]
+    if asked and _all_failed(asked) and not facts.has_candidate:
+        return (
+            f"Every query that the agent executed failed, and only statements that write succeeded{_last_error(asked)}"
         )
     return None
+
+
+def _all_failed(queries: Sequence[Query]) -> bool:
+    return all(query.succeeded is False for query in queries)
+
+
+def _last_error(queries: Sequence[Query]) -> str:
+    error = queries[-1].error
+    return f": {_short(error)}" if error else "."
 
 
 def _truncated_correct(facts: Facts) -> str | None:
@@ -358,10 +375,6 @@ def _added_limit(trial: Trial) -> int | None:
         for query in trial.turn.queries
     )
     return said.ordering.limit if changed else None
-
-
-def _may_have_answered(query: Query) -> bool:
-    return query.executed is not False and query.role in _ANSWERING
 
 
 def _sides(trial: Trial) -> list[tuple[str, Side]]:

@@ -109,12 +109,12 @@ BUCKETS: dict[Bucket, BucketWords] = {
     ),
     Bucket.QUERY_NEVER_RAN: BucketWords(
         title="Query never ran",
-        meaning="The agent wrote SQL and executed none.",
+        meaning="The agent executed none of its SQL, or nothing that reads an answer.",
         remedy="Check why the execution step was skipped: a failed validation, an approval, a lost tool call.",
     ),
     Bucket.SQL_ERROR: BucketWords(
         title="SQL error",
-        meaning="Every executed statement failed, or the answer query fails here.",
+        meaning="Every executed query failed, or the answer query fails here.",
         remedy="Group by error kind: unknown names point to retrieval, syntax and functions to the dialect.",
     ),
     Bucket.TRUNCATED_CORRECT: BucketWords(

@@ -82,7 +82,7 @@ def _scalar_length(cell: Cell, rows: Sequence[Row]) -> int:
     except TypeError:
         pass
     try:
-        sum(map(cell, rows))
+        sum(filter(None, map(cell, rows)))
     except TypeError:
         return _beyond_plain(cell, rows)
     return 0

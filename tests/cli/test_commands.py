@@ -151,7 +151,13 @@ def test_show_has_both_queries_and_the_cause(capsys: pytest.CaptureFixture[str])
     for part in ("SUM(total)", "MAX(total)", "wrong_values", "14.5", "10.5"):
         assert part in said
     assert run_command(["show", "one", "total"]) == 2
-    assert "did you mean totals" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "no score of a case 'total'" in said
+    assert "did you mean totals" in said
+    assert run_command(["show", "one", "totals", "--repeat", "1"]) == 2
+    said = capsys.readouterr().err
+    assert "no score of case 'totals' at phrasing 0, repeat 1" in said
+    assert "there is --phrasing 0 --repeat 0" in said
 
 
 def test_score_again_gives_the_same_bytes_without_agent_and_database(ran: Path) -> None:

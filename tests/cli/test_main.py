@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -33,6 +34,16 @@ def test_a_fault_of_ours_is_never_taken_for_a_gate_that_failed(
     said = capsys.readouterr().err
     assert "ZeroDivisionError: a slip" in said
     assert "fault of sqlassay" in said
+
+
+@pytest.mark.parametrize("arguments", [["schema", "config"], ["--help"], ["list", "--runs", "nowhere"]])
+def test_output_that_nobody_reads_is_never_taken_for_a_gate_that_failed(arguments: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "sqlassay", *arguments]
+    with os.fdopen(writing, "wb") as unread:
+        done = subprocess.run(command, stdout=unread, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (3, "")
 
 
 def test_a_misspelt_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:

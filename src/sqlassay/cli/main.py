@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -28,6 +29,7 @@ def run_command(arguments: Sequence[str]) -> int:
     command = typer.main.get_command(app)
     try:
         outcome = command.main(args=list(arguments), prog_name="sqlassay", standalone_mode=False)
+        sys.stdout.flush()
     except SqlassayError as error:
         _complain(error.message, hint=error.hint)
         return int(error.exit_code)
@@ -43,14 +45,26 @@ def run_command(arguments: Sequence[str]) -> int:
             print(f"       try: {context.command_path} --help", file=sys.stderr)
         return int(ExitCode.USAGE)
     except BrokenPipeError:
-        sys.stderr.close()
-        return int(ExitCode.OK)
+        return _unread()
+    except SystemExit as ended:
+        # Typer ends with 1 where nobody reads any more, which would say that a gate has failed.
+        if ended.code != 1:
+            raise
+        return _unread()
     return outcome if isinstance(outcome, int) else int(ExitCode.OK)
 
 
 def _crashed(error: Exception) -> int:
     traceback.print_exception(error)
     _complain("this is a fault of sqlassay itself, not of your cases or your agent", hint="please report it")
+    return int(ExitCode.INCOMPLETE)
+
+
+def _unread() -> int:
+    """Whoever read the output has gone: what was not said is lost, and Python must not try again on its way out."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
     return int(ExitCode.INCOMPLETE)
 
 

@@ -75,7 +75,7 @@ def _files(sources: list[str], base_dir: str) -> Iterator[tuple[FilePath, str]]:
         elif path.is_file():
             inside = [path]
         else:
-            raise DatasetError("no such file or folder", file=_shown(path), hint="look at `cases` in sqlassay.yaml")
+            raise DatasetError("no such file or folder", file=_shown(path), hint="look at `cases` in the configuration")
         for file in inside:
             if file.resolve() not in seen:
                 seen.add(file.resolve())

@@ -125,11 +125,8 @@ def _cause(bucket: Bucket | None) -> str:
 def metric_cells(metric: MetricChange) -> tuple[str, str, str, str, str, str]:
     """Before, after, difference, interval, p and n as text."""
     unit = metric.after.unit
-    difference = "–" if metric.difference is None else f"{metric.difference:+.3f}"
-    if metric.difference is not None and unit != "share":
-        sign = "-" if metric.difference < 0 else "+"
-        difference = sign + value_text(abs(metric.difference), unit)
-    interval = "" if metric.interval is None else f"{metric.interval[0]:+.3g} to {metric.interval[1]:+.3g}"
+    difference = "–" if metric.difference is None else _signed(metric.difference, unit)
+    interval = "" if metric.interval is None else " to ".join(_signed(bound, unit) for bound in metric.interval)
     return (
         value_text(metric.before.mean, unit),
         value_text(metric.after.mean, unit),
@@ -138,6 +135,15 @@ def metric_cells(metric: MetricChange) -> tuple[str, str, str, str, str, str]:
         "" if metric.p is None else f"{metric.p:.3g}",
         f"{metric.n:,}",
     )
+
+
+def _signed(value: float, unit: str) -> str:
+    """A difference in the unit of its metric, always with a sign.
+
+    >>> _signed(-0.25, "share"), _signed(0.0285, "seconds"), _signed(0.0, "share")
+    ('-0.250', '+28.5 ms', '+0.000')
+    """
+    return ("-" if value < 0 else "+") + value_text(abs(value), unit)
 
 
 def render_markdown(change: Change) -> str:

@@ -278,6 +278,19 @@ def test_what_is_not_the_agent_s_fault_stays_unscored(configured: Configured, go
     assert any(isinstance(event, Slowed) and event.jobs == 2 for event in events)
 
 
+def test_a_map_that_points_at_nothing_is_said_of_the_whole_run(
+    configured: Configured, go: Callable[..., RunResult]
+) -> None:
+    cases = [{"id": "a", "gold_sql": GOLD}, {"id": "b", "gold_sql": GOLD, "question": "decline"}]
+    agent = {"kind": "python", "target": "shop_agent:answer"}
+    wrong = go(configured(cases, agent={**agent, "map": {"candidate_sql": "query", "status": "status"}}))
+    assert scores(wrong)["a"].bucket is Bucket.NO_QUERY_HALLUCINATION
+    said = "candidate_sql: nothing at 'query' in 1 of 1 answers that say SUCCESS; is the agent's map right?"
+    assert wrong.folder.manifest.notices == (said,)
+    right = go(configured(cases, agent={**agent, "map": {"candidate_sql": "sql", "status": "status"}}))
+    assert right.folder.manifest.notices == ()
+
+
 def test_a_disk_that_fills_up_stops_the_run_and_loses_nothing(
     configured: Configured, go: Callable[..., RunResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,7 @@ from sqlassay.running.jobs import Job, Outcome
 from sqlassay.running.loops import on_a_loop
 from sqlassay.running.plan import Plan, now, plan
 from sqlassay.running.throttle import Pace, Throttle
+from sqlassay.running.unmapped import Unmapped
 from sqlassay.running.worker import Closed, Pool
 
 if TYPE_CHECKING:
@@ -139,6 +140,8 @@ def carry_out(
             state, error, raised = RunState.FAILED, failure.message, failure
         if loop.disagreements:
             _note(writer, f"engine and parser disagree about what is read in {loop.disagreements} trials")
+        for notice in loop.unmapped.notices() if state is RunState.COMPLETE else ():
+            _note(writer, notice)
         if raised is None:
             writer.finish(state, ended_at=now(), error=error)
         else:
@@ -177,6 +180,7 @@ class _Loop:
         self._cases = {case.id: case for case in made.cases}
         self.planned = sum(1 for _ in made.trials())
         self.disagreements = 0
+        self.unmapped = Unmapped()
         self._done = 0
         self._passed: Counter[bool | None] = Counter()
         self._buckets: Counter[str] = Counter()
@@ -262,6 +266,8 @@ class _Loop:
         for turn in folder.turns():
             key = TrialKey(case_id=turn.case_id, phrasing=turn.phrasing, repeat=turn.repeat)
             case = self._cases.get(turn.case_id)
+            if key in self._kept.turned:
+                self.unmapped.look(turn)
             # Turns of this process are appended to the same file meanwhile; `_ask` hands those over itself.
             if case is not None and key in self._kept.turned and key not in self._kept.scored:
                 await self._to_judge.put(self._job(case, turn, direct=None))
@@ -271,6 +277,7 @@ class _Loop:
             self._check_disk()
             case = self._cases[key.case_id]
             answer, direct = await self._put_patiently(case, key)
+            self.unmapped.look(answer.turn)
             usage = answer.turn.usage
             self._tokens.pay(float((usage.tokens_in or 0) + (usage.tokens_out or 0)))
             self._writer.add_turn(answer.turn, raw=answer.raw)

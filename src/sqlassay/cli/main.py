@@ -39,7 +39,7 @@ def run_command(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         if not error.format_message():
             return int(ExitCode.USAGE)
-        _complain(error.format_message())
+        _complain(error.format_message().replace("Value error, ", ""))
         context = getattr(error, "ctx", None)
         if context is not None:
             print(f"       try: {context.command_path} --help", file=sys.stderr)

@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress
 
-    from sqlassay.running.events import Event
+    from sqlassay.running.events import Event, Slowed
 
 _EVERY_S = 10.0
 """Without a terminal: seconds between two lines."""
+
+_WORTH_SAYING_S = 0.1
+"""Waits below this, in seconds, are not mentioned."""
 
 
 @contextmanager
@@ -63,8 +66,24 @@ class _Counts:
         return ", ".join(f"{name} {count}" for name, count in ranked)
 
 
+class _Slowing:
+    """What is said when the agent asks for less: once for each pace and reason, however many questions meet it."""
+
+    def __init__(self) -> None:
+        self._said: set[tuple[int, str]] = set()
+
+    def news(self, event: Slowed) -> str | None:
+        """The line to print; None where it has been said."""
+        if (event.jobs, event.why) in self._said:
+            return None
+        self._said.add((event.jobs, event.why))
+        waiting = f", waiting {event.wait_s:.1f} s" if event.wait_s >= _WORTH_SAYING_S else ""
+        return f"slowed to {event.jobs} at a time{waiting}: {event.why}"
+
+
 class _Lines:
     def __init__(self) -> None:
+        self._slowing = _Slowing()
         self._counts, self._began, self._last = _Counts(), time.monotonic(), time.monotonic()
 
     def hear(self, event: Event) -> None:
@@ -73,8 +92,8 @@ class _Lines:
         match event:
             case RunStarted(run_id=run_id, planned=planned, kept=kept):
                 self._say(f"run {run_id}: {planned} questions" + (f", {kept} already scored" if kept else ""))
-            case Slowed(jobs=jobs, wait_s=wait, why=why):
-                self._say(f"slowed to {jobs} at a time, waiting {wait:.1f} s: {why}")
+            case Slowed() if (said := self._slowing.news(event)) is not None:
+                self._say(said)
         if self._counts.count(event):
             now = time.monotonic()
             if now - self._last >= _EVERY_S or self._counts.done == self._counts.planned:
@@ -93,6 +112,7 @@ class _Bar:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+        self._slowing = _Slowing()
         self._counts, self._began = _Counts(), time.monotonic()
         self.display: Progress = Progress(
             BarColumn(bar_width=28),
@@ -109,8 +129,8 @@ class _Bar:
     def hear(self, event: Event) -> None:
         from sqlassay.running.events import Slowed
 
-        if isinstance(event, Slowed):
-            self.display.console.print(f"slowed to {event.jobs} at a time, waiting {event.wait_s:.1f} s: {event.why}")
+        if isinstance(event, Slowed) and (said := self._slowing.news(event)) is not None:
+            self.display.console.print(said, markup=False)
         self._counts.count(event)
         counts = self._counts
         rate = counts.done / max(time.monotonic() - self._began, 1e-9)

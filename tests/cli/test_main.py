@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -60,7 +61,17 @@ def test_a_misspelt_flag_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -
 
 def test_a_format_without_a_schema_is_named_with_those_that_have_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["schema", "cse"]) == 2
-    assert "'case'" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "'case'" in said
+    assert "Value error" not in said
+
+
+@pytest.mark.parametrize("name", ["case", "turn", "score", "summary", "manifest", "config"])
+def test_a_schema_refers_to_no_document_that_a_user_cannot_open(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["schema", name]) == 0
+    said = capsys.readouterr().out
+    assert json.loads(said)["title"] == name
+    assert "specification" not in said
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 
 class Status(StrEnum):
-    """How a turn ended (specification section 3)."""
+    """How a turn ended."""
 
     SUCCESS = "SUCCESS"
     CLARIFICATION = "CLARIFICATION"
@@ -71,7 +71,7 @@ Shape = TableShape | IdSetShape | RankingShape | ScalarShape | GroupsShape
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerance:
-    """When two numbers are equal (specification section 5.0).
+    """When two numbers are equal.
 
     `guarded` (default): |a-b| <= 0.01 and (|a-b| <= 10 % of the larger or one is the other rounded to 2-6 decimals).
     `plain`: |a-b| <= max(abs, rel * max(|a|, |b|)). `rounding`: only the rounding rule. `exact`: equal numbers only.
@@ -110,7 +110,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A question with what is known to be right about it (specification section 2)."""
+    """A question with what is known to be right about it."""
 
     id: str
     question: str

@@ -1,4 +1,4 @@
-"""What the user asked for: every key of `sqlassay.yaml`, each with what it does (specification section 10)."""
+"""What the user asked for: every key of `sqlassay.yaml`, each with what it does."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class DatabaseSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateSettings:
-    """The rules that decide (specification section 9); `run` and `report` only describe."""
+    """The rules that decide; `run` and `report` only describe."""
 
     require: tuple[str, ...] = ()
     """Rules such as `execution.exact >= 0.9`, `execution.exact[category=filter] >= 0.95`, `bucket.declined == 0`

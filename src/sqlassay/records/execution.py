@@ -9,7 +9,7 @@ from sqlassay.records.relation import Relation
 
 
 class ErrorKind(StrEnum):
-    """Why a statement failed (specification section 4); `CONNECTION` is the harness's fault."""
+    """Why a statement failed; `CONNECTION` is the harness's fault."""
 
     SYNTAX = "syntax"
     UNKNOWN_TABLE = "unknown_table"

@@ -127,7 +127,7 @@ def _keyed(name: str, value: dict[str, Any]) -> dict[str, Any]:
 
 
 def tolerance_schema() -> dict[str, Any]:
-    """The forms in which files write a tolerance (specification section 5.0)."""
+    """The forms in which files write a tolerance."""
     plain = {"type": "object", "properties": {"abs": _AMOUNT, "rel": _AMOUNT}, "additionalProperties": False}
     return _either(
         {"enum": ["guarded", "rounding", "exact"]},

@@ -11,7 +11,7 @@ from sqlassay.records.value import Broken, Ceiling, Quantity, Ratio, Reading, Un
 
 
 class Bucket(StrEnum):
-    """The one cause of a failing or unscored case, in the order in which they are tried (specification section 6)."""
+    """The one cause of a failing or unscored case, in the order in which they are tried."""
 
     HARNESS_ERROR = "harness_error"
     EXTRACTOR_EMPTY = "extractor_empty"
@@ -42,7 +42,7 @@ class Bucket(StrEnum):
 
 
 class ShapeLabel(StrEnum):
-    """How the output numbers read together (specification section 5.3)."""
+    """How the output numbers read together."""
 
     EXACT = "exact"
     NOT_RUN = "not_run"
@@ -59,7 +59,7 @@ class ShapeLabel(StrEnum):
 class Measurement:
     """A `scores.jsonl` line, as the library returns it (`sqlassay.Score`).
 
-    `evidence` is keyed by family, then by field (specification section 11): `evidence["sql"]["gold_tables"]`.
+    `evidence` is keyed by family, then by field: `evidence["sql"]["gold_tables"]`.
     """
 
     case_id: str
@@ -86,7 +86,7 @@ class Measurement:
                 return None
 
     def to_dict(self) -> dict[str, Any]:
-        """A `scores.jsonl` line as a plain mapping (specification section 8)."""
+        """A `scores.jsonl` line as a plain mapping."""
         from sqlassay.records.plain import to_plain
 
         return {

@@ -22,7 +22,7 @@ class StatementKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """The verdict of the safety rule on one text (specification section 4).
+    """The verdict of the safety rule on one text.
 
     `text` is the first statement exactly as written, without what follows its semicolon: what is sent to the engine.
     `count` is how many statements the text holds. `allowed` is true for exactly one read statement;
@@ -61,7 +61,7 @@ class Ordering:
 
 
 class KeySource(StrEnum):
-    """Where the values of the gold's sort keys come from (specification section 5.1)."""
+    """Where the values of the gold's sort keys come from."""
 
     NONE = "none"
     """The outermost query has no ORDER BY."""
@@ -89,7 +89,7 @@ class OrderPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pieces:
-    """The six sets (specification section 5.4), each item a canonical text a person can read.
+    """The six sets, each item a canonical text a person can read.
 
     `joins` items read `a.x = b.y` with their kind in front when not inner (`left: a.x = b.y`).
     """

@@ -36,7 +36,7 @@ class TrialKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """`manifest.json`: what was run with what, secrets redacted (specification section 8)."""
+    """`manifest.json`: what was run with what, secrets redacted."""
 
     run_id: str
     state: RunState

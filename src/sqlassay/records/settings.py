@@ -13,7 +13,7 @@ ScorerVersion = "1"
 
 
 class Rule(StrEnum):
-    """A public benchmark's own rule (specification section 5.1), reported beside ours, never instead."""
+    """A public benchmark's own rule, reported beside ours, never instead."""
 
     SPIDER = "spider"
     BIRD = "bird"
@@ -23,7 +23,7 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSettings:
-    """How results are compared (specification section 5). Ratios lie in 0..1."""
+    """How results are compared. Ratios lie in 0..1."""
 
     tolerance: Tolerance = Tolerance()
     """When two numbers are equal; a case may say otherwise."""
@@ -50,7 +50,7 @@ class ScoreSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one statement may take (specification section 4). Seconds, rows, bytes."""
+    """What one statement may take. Seconds, rows, bytes."""
 
     timeout_s: float = 30.0
     """Seconds after which a statement is stopped in the engine; never above `run.timeout_s` where not set."""

@@ -54,7 +54,7 @@ class Trial:
     hidden_ids: tuple[str, ...] = ()
     opinions: tuple[Opinion, ...] = ()
     chosen: int = 0
-    """Position in `golds` of the gold query that every family uses (specification section 5.1)."""
+    """Position in `golds` of the gold query that every family uses."""
     others: Mapping[str, tuple[Execution, Execution]] = field(default_factory=dict)
     """Gold and candidate as another benchmark's rule runs them, by variant (`spider`: without DISTINCT)."""
     fault: str | None = None

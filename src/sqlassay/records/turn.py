@@ -130,7 +130,7 @@ class TurnError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """The normalised record of one question put to the agent (specification section 3)."""
+    """The normalised record of one question put to the agent."""
 
     case_id: str = ""
     question: str = ""

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """Why a metric is undefined: a closed list (specification section 7)."""
+    """Why a metric is undefined: a closed list."""
 
     GOLD_FAILED = "gold_failed"
     HARNESS_FAILED = "harness_failed"
@@ -24,7 +24,7 @@ class Reason(StrEnum):
 
 
 class Ceiling(StrEnum):
-    """What limits a measurement in a case: a closed list (specification section 7)."""
+    """What limits a measurement in a case: a closed list."""
 
     GOLD_ERROR = "gold_error"
     TRUNCATED = "truncated"

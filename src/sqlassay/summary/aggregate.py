@@ -63,7 +63,7 @@ def summarise(
     attempted: Iterable[TrialKey] | None = None,
     digests: Digests | None = None,
 ) -> Summary:
-    """Sum up a run (specification section 7): within a case first, then over cases.
+    """Sum up a run: within a case first, then over cases.
 
     `measurements` is read once and not kept; memory grows with cases times metrics. `attempted` are the trials that
     were put to the agent or should have been: those without a measurement count as missing, never as absent.

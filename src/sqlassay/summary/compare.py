@@ -123,7 +123,7 @@ class Change:
 
 
 def compare(before: Summary, after: Summary) -> Change:
-    """Pair two runs by case (specification section 7). Random steps use the seed of `after`."""
+    """Pair two runs by case. Random steps use the seed of `after`."""
     old, new = _firsts(before), _firsts(after)
     shared = [case_id for case_id in new if case_id in old]
     moved = {c for c in shared if _moved(old[c], new[c])}

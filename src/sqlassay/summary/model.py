@@ -181,7 +181,7 @@ class CaseValues:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A run in numbers (specification sections 7 and 8). Buckets, ceilings and self-checks count trials."""
+    """A run in numbers. Buckets, ceilings and self-checks count trials."""
 
     signature: str
     run_id: str

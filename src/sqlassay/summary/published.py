@@ -40,7 +40,7 @@ class PublishedEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """`summary.json` (specification section 8). Buckets, ceilings and self-checks count trials."""
+    """`summary.json`. Buckets, ceilings and self-checks count trials."""
 
     signature: str
     run_id: str

@@ -15,7 +15,7 @@ _EXCUSES = frozenset({Ceiling.TIE_AT_LIMIT, Ceiling.NONDETERMINISTIC, Ceiling.BO
 
 
 def disagrees(measurement: Measurement, case: Case | None) -> bool:
-    """Whether exact comparison and output metrics contradict each other (specification section 7, shape `table`).
+    """Whether exact comparison and output metrics contradict each other.
 
     True when every output metric is 1 and the exact comparison still differs for another reason than order or crossed
     labels, or when it holds and a paired metric lies below 1 although all reference columns are paired.

@@ -13,15 +13,18 @@ import pytest
 from sqlassay.archive import results
 from sqlassay.archive.run_folder import create, reopen
 from sqlassay.errors import ArchiveError, ConfigError
-from sqlassay.records.case import Case, Tolerance
+from sqlassay.metrics.score import score as score_trial
+from sqlassay.records.case import Case, IdSetShape, Status, Tolerance
 from sqlassay.records.config import Config
-from sqlassay.records.execution import Rows
+from sqlassay.records.execution import ErrorKind, Rows, SqlError
 from sqlassay.records.measurement import Bucket
 from sqlassay.records.relation import Column, Relation
 from sqlassay.records.run import Manifest, RunState, TrialKey
 from sqlassay.records.settings import ScoreSettings
 from sqlassay.records.trial import Side, Trial
 from sqlassay.records.turn import Turn
+from sqlassay.records.value import Ratio
+from sqlassay.records.wire import write_line
 from sqlassay.running.plan import plan
 from sqlassay.running.rescore import RERUN_NOTICE, rescore
 from sqlassay.running.run import RunResult, carry_out
@@ -111,6 +114,30 @@ def test_a_capped_side_is_not_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path
     (score,) = rescore(tmp_path / "capped").folder.scores()
     assert score.to_dict()["metrics"]["execution.exact"] == {"value": None, "undefined": "not_recorded"}
     assert score.bucket is Bucket.HARNESS_ERROR
+    assert score.evidence["execution"]["gold_rows"] == 5, "how many rows there were is known, kept or not"
+
+
+def test_a_verdict_that_needs_no_rows_is_made_again_from_a_gold_kept_in_part(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(results, "STORED_ROWS", 3)
+    rows = Rows(relation=Relation(columns=(Column(name="a"),), rows=[(i,) for i in range(5)]))
+    case = Case(id="a", question="?", gold_sql=("SELECT 1",), compare_on=IdSetShape(column="a"))
+    turn = Turn(case_id="a", candidate_sql="SELECT x", status=Status.SUCCESS)
+    failed = Side(sql="SELECT x", execution=SqlError(kind=ErrorKind.UNKNOWN_COLUMN, message="no x"))
+    trial = Trial(case=case, turn=turn, golds=(Side(sql="SELECT 1", execution=rows),), candidate=failed)
+    before = score_trial(trial, ScoreSettings())
+    with create(tmp_path, Manifest(run_id="capped", state=RunState.COMPLETE, signature="")) as writer:
+        writer.write_cases([case])
+        writer.add_turn(turn).result()
+        kept = results.keep(trial, key=TrialKey(case_id="a"), database="d")
+        writer.add_score(write_line(before).encode(), kept).result()
+    (again,) = rescore(tmp_path / "capped").folder.scores()
+    assert again.evidence["execution"] == before.evidence["execution"]
+    assert {n: r for n, r in again.metrics.items() if n.startswith("execution.")} == {
+        n: r for n, r in before.metrics.items() if n.startswith("execution.")
+    }
+    assert again.metrics["execution.id_recall"] == Ratio(hits=0, total=5)
 
 
 def test_a_turn_without_sides_is_the_harness_s_fault(done: RunResult) -> None:

@@ -198,10 +198,11 @@ def _bag_digest(content: bytes, height: int) -> str:
 
 
 def _read_side(plain: Mapping[str, Any], name: str, store: Store, capped: list[str]) -> Side:
-    auxiliary = plain.get("auxiliary")
+    auxiliary, execution = plain.get("auxiliary"), plain["execution"]
     return Side(
         sql=plain["sql"],
-        execution=_read_execution(plain["execution"], name, store, capped),
+        execution=_read_execution(execution, name, store, capped),
+        left_out=execution["height"] - execution["stored"] if execution["outcome"] == "rows" else 0,
         auxiliary=None if auxiliary is None else _read_execution(auxiliary, f"{name} auxiliary", store, capped),
     )
 

@@ -195,7 +195,7 @@ def _by_shape(trial: Trial, judged: Judged) -> dict[str, Reading]:
         }
     if judged.shape is not None:
         return {f"execution.{name}": reading for name, reading in judged.shape.readings.items()}
-    return {name: _nothing(name, judged) for name in names}
+    return {name: _nothing(name, _gold_height(trial, judged)) for name in names}
 
 
 def _names(trial: Trial) -> tuple[str, ...]:
@@ -213,13 +213,20 @@ def _names(trial: Trial) -> tuple[str, ...]:
     return tuple(f"execution.{name}" for name in names)
 
 
-def _nothing(name: str, judged: Judged) -> Reading:
+def _gold_height(trial: Trial, judged: Judged) -> int | None:
+    """How many rows the gold gave, kept or not; None where it gave none."""
+    gold = trial.golds[judged.index] if trial.golds else None
+    if gold is None or not isinstance(gold.execution, Rows):
+        return None
+    return gold.execution.relation.height + gold.left_out
+
+
+def _nothing(name: str, height: int | None) -> Reading:
     """Without a candidate result: verdicts and recalls are 0, what divides by the candidate is undefined."""
     if name.endswith(("precision", "accuracy")):
         return Undefined(reason=Reason.NO_SQL)
     if name.endswith("recall"):
-        height = 0 if judged.reference is None else judged.reference.height
-        return ratio(0, height, otherwise=Reason.EMPTY_RESULT)
+        return ratio(0, height or 0, otherwise=Reason.EMPTY_RESULT)
     return verdict(False)
 
 
@@ -234,13 +241,12 @@ def evidence(examined: Examined) -> Mapping[str, Any]:
     if not trial.case.gold_sql:
         return {}
     gold = trial.golds[judged.index] if trial.golds else None
-    rows = gold.execution.relation.height if gold is not None and isinstance(gold.execution, Rows) else None
     answer = trial.candidate.execution
     found: dict[str, Any] = {
         "gold_index": judged.index,
         "gold_error": None if gold is None else error_evidence(gold),
         "candidate_error": error_evidence(trial.candidate),
-        "gold_rows": rows,
+        "gold_rows": _gold_height(trial, judged),
         "candidate_rows": answer.relation.height if isinstance(answer, Rows) else None,
         "ordered": judged.ordered,
     }

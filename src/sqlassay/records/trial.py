@@ -27,6 +27,8 @@ class Side:
     auxiliary: Execution | None = None
     disagreements: tuple[str, ...] = ()
     """Where the engine's own account and the parser contradict each other, in words."""
+    left_out: int = 0
+    """Rows that the query gave and `execution` lacks, because a record keeps large results in part only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

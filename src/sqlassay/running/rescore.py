@@ -190,7 +190,7 @@ def _trial(
             return side
         seen = read_side(side.sql, side.execution, schema_index, agent_adds=agent_adds)
         execution = NotRun(reason="not_recorded") if capped else side.execution
-        return replace(seen, execution=execution, auxiliary=side.auxiliary)
+        return replace(seen, execution=execution, auxiliary=side.auxiliary, left_out=side.left_out)
 
     return Trial(
         case=case,

@@ -40,7 +40,8 @@ def build(settings: Mapping[str, Any], *, base_dir: str) -> Agent:
     """An agent from `path:` (JSONL, JSON or CSV with `id` and `sql`, other turn fields as named).
 
     `columns` renames fields of the file to ours (`{prediction_id: id, query: sql}`). `missing: error` (default)
-    refuses to run while a selected case has no prediction; `missing: empty` scores it as a turn without anything.
+    refuses to run while a selected case has no prediction; `missing: empty` takes it for a turn without anything,
+    which is unscored (`extractor_empty`).
 
     Raises:
         ConfigError: the file is missing or malformed, or has an id twice (named with its lines).
@@ -107,7 +108,7 @@ class ReplayAgent:
         if without and not self._allow_missing:
             raise ConfigError(
                 f"{self._path}: no prediction for {_listed(without)}",
-                hint="select the cases that have one, or set agent.missing: empty to score them as unanswered",
+                hint="select the cases that have one, or set agent.missing: empty to go on with them unscored",
             )
 
     async def ask(self, ask: Ask) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -182,3 +184,24 @@ def test_text_in_any_layout_is_the_same_column_in_polars(views: bool, monkeypatc
     texts = ["a", None, "", "longer than twelve bytes", "c\u00e9"]
     for layout in (pa.string(), pa.large_string(), pa.string_view()):
         assert arrow.in_polars(pa.chunked_array([pa.array(texts, layout)])).to_list() == texts
+
+
+@pytest.mark.parametrize("polars", [True, False])
+def test_arrow_on_one_side_alone_has_the_same_words(polars: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "LARGE", 0)
+    monkeypatch.setattr("sqlassay.tables.large.has_polars", lambda: polars)
+    moment = datetime(2020, 1, 1, 12)
+    cells: dict[str, list[Any]] = {
+        "id": [1, 2, 3],
+        "text": ["a", None, "b"],
+        "date": [date(2020, 1, 1), date(2021, 1, 1), None],
+        "moment": [moment, None, moment.replace(microsecond=1)],
+        "price": [Decimal("1.50"), None, Decimal("0.25")],
+        "bytes": [b"a", b"", None],
+        "flag": [True, False, None],
+    }
+    turned = {name: values[::-1] for name, values in cells.items()}
+    for left, right in ((_as_arrow(cells), _as_rows(turned)), (_as_rows(turned), _as_arrow(cells))):
+        assert compare_tables(left, right).exact
+        assert align(left, right).matched_cells == 3 * len(cells)
+        assert not compare_tables(left, _as_rows({**turned, "moment": [moment] * 3})).exact

@@ -37,12 +37,19 @@ def _vectors(relation: Relation, polars: bool) -> list[Vector]:
     return made[polars]
 
 
+def _in_rows(relation: Relation) -> Relation:
+    """The same result as rows: words are made of Arrow in other ways, and only words of one way can be compared."""
+    return relation if relation.arrow is None else Relation(columns=relation.columns, rows=relation.tuples())
+
+
 def bench_for(reference: Relation, candidate: Relation, *, plan: Plan, agree: Agreement, coercions: Coercions) -> Bench:
     """A bench on words; one on plain cells where words would not do."""
     left, right = tables_of(reference, candidate)
-    polars = reference.arrow is not None and candidate.arrow is not None and has_polars()
+    both = reference.arrow is not None and candidate.arrow is not None
+    sides = (reference, candidate) if both else (_in_rows(reference), _in_rows(candidate))
+    polars = both and has_polars()
     try:
-        vectors = (_vectors(reference, polars), _vectors(candidate, polars))
+        vectors = (_vectors(sides[0], polars), _vectors(sides[1], polars))
     except NeedsCells:
         return Bench(left, right, plan=plan, agree=agree, coercions=coercions)
     if not any_may_coerce(*vectors):

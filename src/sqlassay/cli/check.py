@@ -28,6 +28,7 @@ def check(
     from sqlassay.datasets.findings import Severity, exit_code
     from sqlassay.datasets.selection import select
     from sqlassay.records.plain import to_plain
+    from sqlassay.report.numbers import plural
     from sqlassay.running.checking import check_configured
     from sqlassay.running.configure import load
     from sqlassay.running.fixtures import snapshots_copied
@@ -57,6 +58,6 @@ def check(
     for finding in findings:
         print(finding)
         print(f"    {finding.remedy}")
-    tally = ", ".join(f"{counts[severity]} {severity.value}s" for severity in Severity)
-    print(f"{len(cases)} cases checked: {tally}")
+    tally = ", ".join(plural(counts[severity], severity.value) for severity in Severity)
+    print(f"{plural(len(cases), 'case')} checked: {tally}")
     raise typer.Exit(int(worst))

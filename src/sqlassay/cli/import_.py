@@ -34,6 +34,7 @@ def import_cases(
 ) -> None:
     """Import cases, databases and predictions of a public benchmark, or of any CSV or JSONL by column names."""
     from sqlassay.datasets.import_ import convert, write
+    from sqlassay.report.numbers import plural
 
     found = convert(
         kind,
@@ -47,7 +48,8 @@ def import_cases(
     )
     for path in write(found, into, suffix=".jsonl" if jsonl else ".yaml", force=force):
         print(f"wrote {path}")
-    print(f"{len(found.cases)} cases, {len(found.databases)} databases, {len(found.predictions)} predictions")
+    counted = {"case": found.cases, "database": found.databases, "prediction": found.predictions}
+    print(", ".join(plural(len(each), noun) for noun, each in counted.items()))
     for notice in found.notices:
         print(f"note: {notice}")
 

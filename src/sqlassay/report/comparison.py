@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 _NAMED = 20
 _SHOWN = 150
 """Flips whose answers are embedded in the page."""
+_COLUMNS = (
+    "Before and after are each run's own means; difference, interval and p are over the n cases that both runs scored "
+    "on the same data."
+)
 
 
 def verdict_sentence(change: Change) -> str:
@@ -43,6 +47,8 @@ def verdict_sentence(change: Change) -> str:
         case _:
             seen = headline.detectable
             could = "" if seen is None else f" A difference below {seen:.1%} could hardly have been seen."
+            if seen is not None and seen >= 1:
+                could = " So few cases could hardly have shown any."
             return f"No difference shown between {before} and {after}: {counts}; {p}.{could}"
 
 
@@ -79,6 +85,7 @@ def _text(change: Change, *, wide: bool) -> Iterator[RenderableType]:
         yield Text(
             f"{title} ({len(names):,}): {', '.join(line(name, limit=60) for name in names[:_NAMED])}", style="dim"
         )
+    yield Text(_COLUMNS, style="dim")
     rows = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     rows.add_column("metric", overflow="fold")
     for name in ("before", "after", "difference", *(("95 %",) if wide else ()), "p", "n"):
@@ -163,6 +170,7 @@ def render_markdown(change: Change) -> str:
         parts.append(f"### {title} ({len(listed):,})\n\n{table(('case', 'before', 'after'), rows)}{more}")
     for title, names in others(change):
         parts.append(f"{title} ({len(names):,}): {', '.join(code(name, limit=80) for name in names[:_NAMED])}")
+    parts.append(_COLUMNS)
     rows_of = [(code(metric.name), *metric_cells(metric)) for metric in in_order(change)]
     header = ("metric", "before", "after", "difference", "95 %", "p", "n")
     parts.append("### Metrics\n\n" + table(header, rows_of, right=frozenset(range(1, 7))))
@@ -217,6 +225,7 @@ def render_html(change: Change, before: Report, after: Report, *, live: str | No
         groups=groups,
         others=others(change),
         metrics=in_order(change),
+        columns_said=_COLUMNS,
         cells=metric_cells,
         live=live,
         meanings=CEILINGS,

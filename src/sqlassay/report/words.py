@@ -55,7 +55,7 @@ BUCKETS: dict[Bucket, BucketWords] = {
     Bucket.HARNESS_ERROR: BucketWords(
         title="Harness error",
         meaning="Scoring crashed, a connection was lost, the agent could not be reached or a limit of ours cut a side.",
-        remedy="Fix the harness or its limits and run these cases again with --resume; they say nothing of the agent.",
+        remedy="Fix the harness or its limits and run these cases again (--case-id); they say nothing of the agent.",
     ),
     Bucket.EXTRACTOR_EMPTY: BucketWords(
         title="Nothing extracted",

@@ -28,7 +28,8 @@ class Flip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricChange:
-    """One metric in both runs, over the `n` cases that have it in both and whose data did not move.
+    """One metric in both runs. `before` and `after` are each run's own; all else is over the `n` cases that have it in
+    both and whose data did not move.
 
     `test` is `mcnemar` (on the question itself, first repeat) or `bootstrap`; `detectable` is the smallest
     difference of a proportion that this many cases could have shown.

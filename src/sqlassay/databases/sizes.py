@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum, auto
@@ -77,15 +78,13 @@ def _text_length(cell: Cell, rows: Sequence[Row]) -> int:
 
 def _scalar_length(cell: Cell, rows: Sequence[Row]) -> int:
     """Nothing has a length but text and bytes, and nothing adds up but numbers: such columns need no look at types."""
-    try:
+    with suppress(TypeError):
         return sum(map(len, map(cell, rows)))
-    except TypeError:
-        pass
-    try:
-        sum(filter(None, map(cell, rows)))
-    except TypeError:
-        return _beyond_plain(cell, rows)
-    return 0
+    for numbers in (map(cell, rows), filter(None, map(cell, rows))):
+        with suppress(TypeError):
+            sum(numbers)
+            return 0
+    return _beyond_plain(cell, rows)
 
 
 def _beyond_plain(cell: Cell, rows: Sequence[Row]) -> int:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from sqlassay.cli.progress import progress
-from sqlassay.running.events import RunStarted, Slowed
+from sqlassay.records.run import TrialKey
+from sqlassay.running.events import RunStarted, Slowed, TrialEnded
 
 
 def test_the_same_slowing_is_said_once_and_a_wait_only_where_there_is_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -22,3 +23,10 @@ def test_the_same_slowing_is_said_once_and_a_wait_only_where_there_is_one(capsys
         "slowed to 1 at a time: nobody is at home",
         "slowed to 1 at a time, waiting 2.0 s: a rate limit",
     ]
+
+
+def test_what_an_earlier_part_of_the_run_got_right_counts_as_right(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress(quiet=False) as hear:
+        hear(RunStarted(run_id="one", path=Path("one"), planned=3, kept=2, passed=1))
+        hear(TrialEnded(key=TrialKey(case_id="c"), passed=True, bucket=None, cause=None, done=3, planned=3))
+    assert "3/3 done, 2 right" in capsys.readouterr().err

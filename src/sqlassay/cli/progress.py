@@ -51,8 +51,8 @@ class _Counts:
         from sqlassay.running.events import RunStarted, TrialEnded
 
         match event:
-            case RunStarted(planned=planned, kept=kept):
-                self.planned, self.done = planned, kept
+            case RunStarted(planned=planned, kept=kept, passed=passed):
+                self.planned, self.done, self.right = planned, kept, passed
             case TrialEnded(passed=passed, bucket=bucket):
                 self.done += 1
                 self.right += passed is True

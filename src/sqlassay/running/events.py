@@ -11,12 +11,13 @@ from sqlassay.records.run import RunState, TrialKey
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted:
-    """`planned` trials in all, of which `kept` were scored before this process began."""
+    """`planned` trials in all, of which `kept` were scored before this process began, `passed` of them right."""
 
     run_id: str
     path: Path
     planned: int
     kept: int
+    passed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -130,7 +130,15 @@ def carry_out(
     writer, made, kept = begin(made, facts, run_id=run_id, resume=resume)
     with writer:
         loop = _Loop(made, pool, writer, kept, tell, hiding_for(made, facts))
-        tell(RunStarted(run_id=writer.manifest.run_id, path=writer.path, planned=loop.planned, kept=len(kept.scored)))
+        tell(
+            RunStarted(
+                run_id=writer.manifest.run_id,
+                path=writer.path,
+                planned=loop.planned,
+                kept=len(kept.scored),
+                passed=loop.passed,
+            )
+        )
         state, error, raised = RunState.COMPLETE, None, None
         try:
             on_a_loop(loop.go)
@@ -192,13 +200,21 @@ class _Loop:
             jobs = 1
         self._jobs = jobs
         self._workers = max(1, made.run.workers)
+        self._count_kept()
 
-    def result(self, state: RunState, error: str | None) -> RunResult:
+    @property
+    def passed(self) -> int:
+        """Trials that passed so far."""
+        return self._passed[True]
+
+    def _count_kept(self) -> None:
         for score in self._kept.folder.scores() if self._kept.folder is not None else ():
             key = TrialKey(case_id=score.case_id, phrasing=score.phrasing, repeat=score.repeat)
             if key in self._kept.scored:
                 value = score.value("outcome.pass")
                 self._count(None if value is None else value == 1, score.bucket)
+
+    def result(self, state: RunState, error: str | None) -> RunResult:
         return RunResult(
             run_id=self._writer.manifest.run_id,
             path=self._writer.path,

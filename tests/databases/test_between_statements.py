@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import apsw
 import duckdb
 import psycopg
-import pymysql
 import pytest
 
 from sqlassay.databases import connect
-from sqlassay.databases.addresses import server_address
 from sqlassay.databases.base import Database
 from sqlassay.databases.mysql import MysqlDatabase
 from sqlassay.records.execution import Execution, Rows, SqlError, TimedOut
 from sqlassay.records.settings import Limits
+from throwaway import MakeDatabase, mysql_writer
 
-MakeDatabase = Callable[..., str]
 LIMITS = Limits(timeout_s=20)
 SETUP = ("CREATE TABLE n (i INTEGER PRIMARY KEY)", "INSERT INTO n VALUES (1), (2), (3)")
 
@@ -103,21 +101,13 @@ def test_a_user_variable_is_seen_by_its_own_statement_only(mysql_database: MakeD
 @pytest.mark.mysql
 def test_mysql_has_a_snapshot_whatever_level_the_connection_was_given(mysql_database: MakeDatabase) -> None:
     url = mysql_database(*SETUP)
-    address = server_address(url, name="x")
     with closing(connect(url)) as database:
         assert isinstance(database, MysqlDatabase)
         with database._connection.cursor() as cursor:
             cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
         with (
             database.session() as session,
-            pymysql.connect(
-                host=address.host,
-                port=address.port or 3306,
-                user=address.user,
-                password=address.password or "",
-                database=address.database,
-                autocommit=True,
-            ) as other,
+            mysql_writer(url) as other,
         ):
             assert values(session.execute("SELECT COUNT(*) FROM n", limits=LIMITS)) == [(3,)]
             with other.cursor() as cursor:

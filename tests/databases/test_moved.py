@@ -17,6 +17,7 @@ from sqlassay.errors import DatabaseUnavailable
 from sqlassay.records.execution import Rows
 from sqlassay.records.relation import Row
 from sqlassay.records.settings import Limits
+from throwaway import mysql_writer
 
 ONE = ("CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1), (2)")
 TWO = ("CREATE TABLE t (b INT)", "INSERT INTO t VALUES (7), (8)")
@@ -109,19 +110,6 @@ def test_postgres_sees_a_changed_schema(postgres_database: Callable[..., str]) -
 
 @pytest.mark.mysql
 def test_mysql_sees_a_changed_schema(mysql_database: Callable[..., str]) -> None:
-    import pymysql
-
-    from sqlassay.databases.addresses import server_address
-
     url = mysql_database(*ONE)
-    address = server_address(url, name="tests")
-    writer = pymysql.connect(
-        host=address.host,
-        port=address.port or 3306,
-        user=address.user,
-        password=address.password or "",
-        database=address.database,
-        autocommit=True,
-    )
-    with writer, closing(connect(url)) as database:
+    with mysql_writer(url) as writer, closing(connect(url)) as database:
         followed(database, lambda sql: writer.cursor().execute(sql))

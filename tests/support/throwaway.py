@@ -171,3 +171,18 @@ class MySql(Server):
                 self._ask("KILL %s", session)
         with suppress(self._driver.err.OperationalError):
             self._ask(f"DROP DATABASE IF EXISTS {name}")
+
+
+def mysql_writer(url: str) -> Any:
+    """A connection to a throwaway MySQL database past the product, for tests that change it meanwhile."""
+    import pymysql
+
+    address = server_address(url, name="tests")
+    return pymysql.connect(
+        host=address.host,
+        port=address.port or 3306,
+        user=address.user,
+        password=address.password or "",
+        database=address.database,
+        autocommit=True,
+    )

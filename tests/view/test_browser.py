@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pages import watched
 from sqlassay.archive.run_folder import RunWriter
 from sqlassay.records.run import RunState
 from sqlassay.view import reviews
@@ -19,13 +20,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
-    complaints: list[str] = []
-    one = browser.new_page(viewport={"width": 1280, "height": 800})
-    one.on("console", lambda message: complaints.append(message.text))
-    one.on("pageerror", lambda error: complaints.append(str(error)))
-    yield one
-    one.close()
-    assert complaints == []
+    with watched(browser, asks_only="http://127.0.0.1:") as one:
+        yield one
 
 
 def test_from_all_runs_to_a_review(page: Any, runs: Path, start: Callable[..., Server]) -> None:

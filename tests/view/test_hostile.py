@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pages import watched
 from sqlassay.archive.results import keep
 from sqlassay.archive.run_folder import create
 from sqlassay.records.execution import Rows
@@ -72,17 +73,9 @@ def hostile_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
-    complaints: list[str] = []
-    asked: list[str] = []
-    one = browser.new_page(viewport={"width": 1280, "height": 800})
-    one.on("console", lambda message: complaints.append(message.text))
-    one.on("pageerror", lambda error: complaints.append(str(error)))
-    one.on("request", lambda request: asked.append(request.url))
-    yield one
-    assert one.evaluate("window.hurt") is None
-    one.close()
-    assert complaints == []
-    assert all(url.startswith("http://127.0.0.1:") for url in asked)
+    with watched(browser, asks_only="http://127.0.0.1:") as one:
+        yield one
+        assert one.evaluate("window.hurt") is None
 
 
 def _inert(page: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pages import watched
 from sqlassay.archive.results import keep
 from sqlassay.archive.run_folder import create
 from sqlassay.records.execution import Rows
@@ -69,17 +70,9 @@ def server(many: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def page(browser: Any, server: Server) -> Iterator[Any]:
-    complaints: list[str] = []
-    asked: list[str] = []
-    one = browser.new_page(viewport={"width": 1280, "height": 800})
-    one.on("console", lambda message: complaints.append(message.text))
-    one.on("pageerror", lambda error: complaints.append(str(error)))
-    one.on("request", lambda request: asked.append(request.url))
-    one.goto(f"{server.url}runs/many/")
-    yield one
-    one.close()
-    assert complaints == []
-    assert all(url.startswith(server.url) for url in asked)
+    with watched(browser, asks_only=server.url) as one:
+        one.goto(f"{server.url}runs/many/")
+        yield one
 
 
 def _ids(page: Any) -> list[str]:

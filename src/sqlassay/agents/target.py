@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import sys
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -82,9 +83,8 @@ def _from_file(file: Path) -> ModuleType:
         raise ImportError(f"cannot load {file}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    try:
+    with ExitStack() as undo:
+        undo.callback(sys.modules.pop, name, None)
         spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
+        undo.pop_all()
     return module

@@ -16,6 +16,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -283,12 +284,12 @@ def create(runs: Path | str, manifest: Manifest) -> RunWriter:
         raise ArchiveError(f"{path}: the run folder cannot be made ({error.strerror})") from error
     lock = FolderLock(path)
     lock.acquire()
-    try:
+    with ExitStack() as undo:
+        undo.callback(lock.release)
         _write_manifest(path, manifest)
-        return RunWriter(path, lock, manifest)
-    except BaseException:
-        lock.release()
-        raise
+        writer = RunWriter(path, lock, manifest)
+        undo.pop_all()
+    return writer
 
 
 def reopen(path: Path | str) -> RunWriter:
@@ -300,11 +301,11 @@ def reopen(path: Path | str) -> RunWriter:
     folder = RunFolder(path)
     lock = FolderLock(folder.path)
     lock.acquire()
-    try:
-        return RunWriter(folder.path, lock, folder.manifest)
-    except BaseException:
-        lock.release()
-        raise
+    with ExitStack() as undo:
+        undo.callback(lock.release)
+        writer = RunWriter(folder.path, lock, folder.manifest)
+        undo.pop_all()
+    return writer
 
 
 def runs_in(runs: Path | str) -> list[RunFolder]:

@@ -220,8 +220,10 @@ class DatabaseConformance:
             before = session.stamp()
             again = session.stamp()
         assert before == again
-        if before is None or not write(self.CHANGE):
-            return
+        if before is None:
+            pytest.skip("the sessions of this engine give no stamp")
+        if not write(self.CHANGE):
+            pytest.skip("nobody can write to this engine's database while it is open")
         with database.session() as session:
             changed = session.stamp()
         write(self.UNDO)
